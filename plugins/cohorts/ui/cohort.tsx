@@ -114,7 +114,9 @@ function Report({ siteId, cohort }: { siteId: number; cohort: CohortResponse }) 
   const answer = useSiteAnswer<EvaluationResponse>(siteId, "cohorts/evaluate", question, !cohort.broken)
   return (
     <div class="stack">
-      <DescriptionList of={factsOf(siteId, cohort)} />
+      <Card title="Definition">
+        <DescriptionList of={factsOf(siteId, cohort)} />
+      </Card>
       {cohort.broken ? (
         <p class="notice" data-kind="warn">
           <span>

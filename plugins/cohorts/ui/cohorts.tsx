@@ -45,7 +45,7 @@ const columnsOf = (siteId: number): Column<CohortResponse>[] => [
     ),
   },
   { id: "size", label: "People", number: true, cell: ({ size }) => (size === null ? <span class="quiet">–</span> : exact(size)) },
-  { id: "pending", label: "Not decided", number: true, cell: ({ pending }) => exact(pending ?? undefined) },
-  { id: "coverage", label: "Recognized", number: true, cell: ({ coverage }) => percent(coverage ?? undefined) },
-  { id: "computed", label: "Computed", cell: ({ computed_at }) => <TimeAgo at={computed_at} /> },
+  { id: "pending", label: "Not decided", number: true, wideOnly: true, cell: ({ pending }) => exact(pending ?? undefined) },
+  { id: "coverage", label: "Recognized", number: true, wideOnly: true, cell: ({ coverage }) => percent(coverage ?? undefined) },
+  { id: "computed", label: "Computed", wideOnly: true, cell: ({ computed_at }) => <TimeAgo at={computed_at} /> },
 ]

@@ -104,7 +104,7 @@ function Histogram({
           {previous.people !== null && ` · ${exact(previous.people)} people in the ${window} days before`}
         </span>
       </p>
-      <DayBars of={buckets} from={threshold} note="They don't count in the median, the mean and the number below." />
+      <DayBars of={buckets} from={threshold} note="They aren't included in the median, the mean or the number below." />
       <div class="row spread">
         <label class="threshold">
           <span>At least {counted(threshold, "active day")}</span>

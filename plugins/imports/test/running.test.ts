@@ -80,7 +80,7 @@ longTest.skipIf(noBrowser)("cancels a running import after a confirmation, and n
   const dialog = page.getByRole("dialog")
   await dialog.getByText("the rows that it has written so far are removed").waitFor()
   await dialog.getByRole("button", { name: "Cancel import" }).click()
-  await shown(page, "The import was cancelled. Nothing of it is in the reports.")
+  await shown(page, "The import was cancelled. Reports don't include any of its data.")
   await running
   expect(await page.getByRole("button", { name: "Cancel import" }).count()).toBe(0)
   await looked.open("/sites/1?period=custom&from=2026-09-01&to=2026-09-30")
@@ -96,7 +96,7 @@ test.skipIf(noBrowser)("says why an import failed, and retries it", async () => 
   await looked.open("/sites/1/imports/1")
   await shown(page, "The import failed.")
   const remedy = "Correct the files and import them again, or choose “Import even if most lines are rejected” in a new import."
-  await shown(page, `Nothing of it is in the reports. ${remedy}`)
+  await shown(page, `Reports don't include any of its data. ${remedy}`)
   await page.getByRole("button", { name: "Retry" }).click()
   await shown(page, "Waiting to start.")
   await stand.instance.runJobs()

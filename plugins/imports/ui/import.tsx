@@ -127,7 +127,7 @@ function Outcome({ siteId, of, writes }: { siteId: number; of: ImportResponse; w
           {hasRejects ? `${exact(rows.rejected)} of ${counted(rows.read, "line")} were rejected.` : error && visible(error.message)}
         </p>
         <p class="small quiet">
-          Nothing of it is in the reports.{" "}
+          Reports don't include any of its data.{" "}
           {hasRejects
             ? "Correct the files and import them again, or choose “Import even if most lines are rejected” in a new import."
             : of.can_retry
@@ -136,7 +136,7 @@ function Outcome({ siteId, of, writes }: { siteId: number; of: ImportResponse; w
         </p>
       </>,
     )
-  if (state === "cancelled") return notice("warn", <p>The import was cancelled. Nothing of it is in the reports.</p>)
+  if (state === "cancelled") return notice("warn", <p>The import was cancelled. Reports don't include any of its data.</p>)
   if (state === "undone")
     return notice("warn", <p>The import was undone{of.undone_at && ` on ${timeText(of.undone_at)}`}. Its rows were removed.</p>)
   const isLeftOut = enabled && isOfOtherZone(of, siteZone)
@@ -155,8 +155,8 @@ function Outcome({ siteId, of, writes }: { siteId: number; of: ImportResponse; w
       </p>
       {isLeftOut && (
         <p>
-          Its totals are those of days in {of.timezone}. Reports leave them out while the time zone of the site is {siteZone}. You can
-          change it in the <Link href={`/sites/${siteId}/settings`}>settings of the site</Link>.
+          Its totals are for days in {of.timezone}. Reports leave them out while the time zone of the site is {siteZone}. You can change it
+          in the <Link href={`/sites/${siteId}/settings`}>settings of the site</Link>.
         </p>
       )}
       <Link href={`/sites/${siteId}${of.date_start && of.date_end ? `?period=custom&from=${of.date_start}&to=${of.date_end}` : ""}`}>

@@ -108,7 +108,7 @@ test.skipIf(noBrowser)("creates a webhook, shows its secret once, and its log wi
   expect(webhook!.events).toEqual(["import.failed"])
 
   await page.getByRole("link", { name: webhook!.url }).click()
-  await shown(page, "Nothing was sent yet.")
+  await shown(page, "Nothing has been sent yet.")
   target.answers.push(new Response("Over quota", { status: 500 }))
   await instance.app.instance.outbox.writeAlone({ event: "import.failed", organizationId: 1, siteId: 1, payload: {} })
   await instance.runJobs()

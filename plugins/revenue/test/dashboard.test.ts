@@ -74,7 +74,7 @@ test.skipIf(noBrowser)("adds a transaction with the keyboard, and names what has
   await page.getByRole("link", { name: "Add exchange rates" }).click()
   await page.getByRole("button", { name: "Add rate" }).click()
   await page.getByLabel("Day", { exact: true }).fill("2026-11-21")
-  await page.getByLabel("Costs in").fill("jpy")
+  await page.getByLabel("To currency").fill("jpy")
   await page.getByLabel("Rate", { exact: true }).fill("180")
   await page.keyboard.press("Enter")
   await page.getByRole("dialog").waitFor({ state: "detached" })

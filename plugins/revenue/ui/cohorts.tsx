@@ -48,7 +48,7 @@ export function CohortCard({ siteId, currency, own }: CohortCardProps) {
     >
       {!isOpen ? (
         <div class="row spread">
-          <p class="quiet">What people earn you in the periods after their first purchase.</p>
+          <p class="quiet">Revenue from the same people in the periods after their first purchase.</p>
           <Button onClick={() => setOpen(true)}>Show cohorts</Button>
         </div>
       ) : isShort && !report.data ? (

@@ -4,9 +4,11 @@ import {
   Button,
   Card,
   type Column,
+  DataTable,
   Dialog,
   dayText,
   EmptyState,
+  exact,
   FilterRow,
   Form,
   PagedTable,
@@ -106,6 +108,33 @@ const COLUMNS: Column<RateResponse>[] = [
   { id: "source", label: "Source", cell: ({ source, scope }) => `${SOURCES[source]}${scope === "instance" ? ", all sites" : ""}` },
 ]
 
+/** Days of one month on which amounts of one currency have no rate. */
+type Gap = NonNullable<ReportResponse["meta"]["rate_missing"]>["days"]
+const NAMED_DAYS = 4
+
+const gapKey = ([first]: Gap): string => `${first!.day} ${first!.currency}`
+
+const gapColumns = (to: string): Column<Gap>[] => [
+  {
+    id: "month",
+    label: "Month",
+    cell: ([first]) => dayText(first!.day, { weekday: undefined, day: undefined, month: "long" }),
+  },
+  { id: "pair", label: "Currencies", cell: ([first]) => `${first!.currency} to ${to}` },
+  { id: "days", label: "Days", number: true, cell: ({ length }) => exact(length) },
+  {
+    id: "latest",
+    label: "Latest amounts",
+    wideOnly: true,
+    cell: (days) => {
+      const named = days
+        .slice(0, NAMED_DAYS)
+        .map((one) => `${dayText(one.day, { weekday: undefined, year: undefined })} ${unconvertedText(one)}`)
+      return <div class="quiet">{[...named, ...(days.length > NAMED_DAYS ? ["…"] : [])].join(", ")}</div>
+    },
+  },
+]
+
 /** Months of the last year in which amounts have no rate to the base currency. */
 function Gaps({ siteId }: { siteId: number }) {
   const report = useSiteQuery<ReportResponse>(siteId, "revenue/report?period=12mo&currency=base&interval=month&limit=1")
@@ -118,31 +147,13 @@ function Gaps({ siteId }: { siteId: number }) {
             return (
               <EmptyState>{`Every amount of the last 12 months can be converted to ${base?.currency ?? "the base currency"}.`}</EmptyState>
             )
-          const months = [...Map.groupBy(days, ({ day }) => day.slice(0, 7))]
+          const rows = [...Map.groupBy(days, ({ day, currency }) => `${day.slice(0, 7)} ${currency}`).values()]
+          const earlier = (meta.rate_missing?.total ?? 0) - days.length
           return (
-            <ul class="revenue-gaps">
-              {months.map(([month, list]) => (
-                <li key={month} class="revenue-gap">
-                  <strong>{dayText(`${month}-01`, { weekday: undefined, day: undefined, month: "long" })}</strong>
-                  {[...Map.groupBy(list, ({ currency }) => currency)].map(([currency, missing]) => (
-                    <span key={currency}>
-                      {currency} to {base.currency}: {missing.length === 1 ? "1 day" : `${missing.length} days`}{" "}
-                      <span class="quiet">
-                        (
-                        {missing
-                          .slice(0, 4)
-                          .map((one) => `${dayText(one.day, { weekday: undefined, year: undefined })} ${unconvertedText(one)}`)
-                          .join(", ")}
-                        {missing.length > 4 && ", …"})
-                      </span>
-                    </span>
-                  ))}
-                </li>
-              ))}
-              {(meta.rate_missing?.total ?? 0) > days.length && (
-                <li class="quiet">And {meta.rate_missing!.total - days.length} earlier days.</li>
-              )}
-            </ul>
+            <>
+              <DataTable caption="Days without a rate" columns={gapColumns(base.currency)} rows={rows} keyOf={gapKey} />
+              {earlier > 0 && <p class="small quiet">And {earlier} earlier days.</p>}
+            </>
           )
         }}
       </QueryResult>
@@ -170,8 +181,8 @@ function RateDialog({ siteId, onClose }: { siteId: number; onClose(): void }) {
           <>
             <TextField label="Day" type="date" value={day} onValue={setDay} error={errorOf("/rates/0/day")} />
             <div class="narrow-fields">
-              <TextField label="One unit of" value={base} onValue={setBase} error={errorOf("/rates/0/base")} maxLength={3} />
-              <TextField label="Costs in" value={quote} onValue={setQuote} error={errorOf("/rates/0/quote")} maxLength={3} autofocus />
+              <TextField label="From currency" value={base} onValue={setBase} error={errorOf("/rates/0/base")} maxLength={3} />
+              <TextField label="To currency" value={quote} onValue={setQuote} error={errorOf("/rates/0/quote")} maxLength={3} autofocus />
               <TextField
                 label="Rate"
                 value={rate}

@@ -66,75 +66,77 @@ function Editor({ siteId, saved }: { siteId: number; saved: SettingsResponse }) 
           The last recomputation failed. Some transactions have their earlier amounts and attribution until all are recomputed.
         </p>
       )}
-      <Form
-        label="Revenue settings"
-        submit={() =>
-          save(saved.version).catch((error) => {
-            const current = currentVersion<SettingsResponse>(error)
-            if (!current) throw error
-            setConflict(current)
-          })
-        }
-      >
-        {({ busy, errorOf }) => (
-          <fieldset class="plain-set" disabled={!changesSettings}>
-            <TextField
-              label="Base currency"
-              value={draft.base_currency}
-              onValue={(base_currency) => change({ base_currency })}
-              error={errorOf("/base_currency")}
-              maxLength={3}
-              placeholder={site?.revenue_currency ?? ""}
-              note={`The currency that amounts are converted to. Leave empty for that of the site${site ? `, ${site.revenue_currency}` : ""}.`}
-            />
-            <SelectField
-              label="Book refunds"
-              value={draft.refund_basis}
-              options={BASES}
-              onValue={(refund_basis) => change({ refund_basis })}
-              note="If they are booked on their own day, the figures of an earlier month never change."
-            />
-            <Checkbox
-              label="Include unverified revenue"
-              note="Amounts that only a browser or an import reported. Anyone who visits the site can send such amounts."
-              checked={draft.include_client}
-              onChange={(include_client) => change({ include_client })}
-            />
-            <TextField
-              label="Look-back in days"
-              type="number"
-              min={1}
-              max={365}
-              value={draft.lookback_days}
-              onValue={(lookback_days) => change({ lookback_days })}
-              error={errorOf("/lookback_days")}
-              note="How long before a sale a visit can be credited with it, at most as long as visitors are recognized."
-            />
-            <TextArea
-              label="Ignored referrers"
-              value={draft.ignored_referrers}
-              onValue={(ignored_referrers) => change({ ignored_referrers })}
-              error={errorOf("/ignored_referrers")}
-              rows={6}
-              note={
-                saved.ignored_referrers_are_default
-                  ? "One host per line. Visits that return from a payment page aren't credited. This is the list that comes with Footfall."
-                  : "One host per line. Visits that return from a payment page aren't credited."
-              }
-            />
-            {changesSettings ? (
-              <div class="row">
-                <Button kind="primary" type="submit" busy={busy} disabled={!isChanged}>
-                  Save changes
-                </Button>
-                <Recompute siteId={siteId} isRunning={saved.recomputing} />
-              </div>
-            ) : (
-              <p class="quiet">Only admins can change these settings.</p>
-            )}
-          </fieldset>
-        )}
-      </Form>
+      <div class="card">
+        <Form
+          label="Revenue settings"
+          submit={() =>
+            save(saved.version).catch((error) => {
+              const current = currentVersion<SettingsResponse>(error)
+              if (!current) throw error
+              setConflict(current)
+            })
+          }
+        >
+          {({ busy, errorOf }) => (
+            <fieldset class="plain-set" disabled={!changesSettings}>
+              <TextField
+                label="Base currency"
+                value={draft.base_currency}
+                onValue={(base_currency) => change({ base_currency })}
+                error={errorOf("/base_currency")}
+                maxLength={3}
+                placeholder={site?.revenue_currency ?? ""}
+                note={`The currency that amounts are converted to. Leave empty for that of the site${site ? `, ${site.revenue_currency}` : ""}.`}
+              />
+              <SelectField
+                label="Book refunds"
+                value={draft.refund_basis}
+                options={BASES}
+                onValue={(refund_basis) => change({ refund_basis })}
+                note="If they are booked on their own day, the figures of an earlier month never change."
+              />
+              <Checkbox
+                label="Include unverified revenue"
+                note="Amounts that only a browser or an import reported. Anyone who visits the site can send such amounts."
+                checked={draft.include_client}
+                onChange={(include_client) => change({ include_client })}
+              />
+              <TextField
+                label="Look-back in days"
+                type="number"
+                min={1}
+                max={365}
+                value={draft.lookback_days}
+                onValue={(lookback_days) => change({ lookback_days })}
+                error={errorOf("/lookback_days")}
+                note="How long before a sale a visit can be credited with it, at most as long as visitors are recognized."
+              />
+              <TextArea
+                label="Ignored referrers"
+                value={draft.ignored_referrers}
+                onValue={(ignored_referrers) => change({ ignored_referrers })}
+                error={errorOf("/ignored_referrers")}
+                rows={6}
+                note={
+                  saved.ignored_referrers_are_default
+                    ? "One host per line. Visits that return from a payment page aren't credited. This is the list that comes with Footfall."
+                    : "One host per line. Visits that return from a payment page aren't credited."
+                }
+              />
+              {changesSettings ? (
+                <div class="row">
+                  <Button kind="primary" type="submit" busy={busy} disabled={!isChanged}>
+                    Save changes
+                  </Button>
+                  <Recompute siteId={siteId} isRunning={saved.recomputing} />
+                </div>
+              ) : (
+                <p class="quiet">Only admins can change these settings.</p>
+              )}
+            </fieldset>
+          )}
+        </Form>
+      </div>
       {conflict && (
         <VersionConflict
           mine={textsOf(draft)}

@@ -92,26 +92,28 @@ function Detail({ siteId, of }: { siteId: number; of: TransactionDetail }) {
   const hasPart = ({ amount }: { amount: string }) => Number(amount) !== 0
   return (
     <div class="bands">
-      <DescriptionList
-        of={[
-          ["Type", <TypeText key="type" type={of.type} flags={of.flags} />],
-          ["Amount", signedMoney(of.type, of.amount)],
-          ...(of.base && of.base.amount.currency !== of.amount.currency
-            ? [[`In ${of.base.amount.currency}`, `${moneyText(of.base.amount)} (rate ${of.base.rate} of ${of.base.rate_day})`] as const]
-            : []),
-          ...(hasPart(of.tax) ? [["Tax", moneyText(of.tax)] as const] : []),
-          ...(hasPart(of.shipping) ? [["Shipping", moneyText(of.shipping)] as const] : []),
-          ...(hasPart(of.discount) ? [["Discount", moneyText(of.discount)] as const] : []),
-          ["Order", visible(of.order_id ?? "–")],
-          ["Time", at(of.occurred_at)],
-          ["Reported by", PROVIDER_LABELS[of.provider]],
-          ["Trust", TRUST_LABELS[of.trust]],
-          ...(of.recurring ? [["Subscription", of.recurring === "first" ? "First payment" : "Renewal"] as const] : []),
-          ...(of.note ? [["Note", visible(of.note)] as const] : []),
-          ...(of.person ? [["Person", <PersonLink key="person" siteId={siteId} person={of.person} />] as const] : []),
-          ...(ids.length > 0 ? [["IDs", ids.join(", ")] as const] : []),
-        ]}
-      />
+      <Card title="Details" full>
+        <DescriptionList
+          of={[
+            ["Type", <TypeText key="type" type={of.type} flags={of.flags} />],
+            ["Amount", signedMoney(of.type, of.amount)],
+            ...(of.base && of.base.amount.currency !== of.amount.currency
+              ? [[`In ${of.base.amount.currency}`, `${moneyText(of.base.amount)} (rate ${of.base.rate} of ${of.base.rate_day})`] as const]
+              : []),
+            ...(hasPart(of.tax) ? [["Tax", moneyText(of.tax)] as const] : []),
+            ...(hasPart(of.shipping) ? [["Shipping", moneyText(of.shipping)] as const] : []),
+            ...(hasPart(of.discount) ? [["Discount", moneyText(of.discount)] as const] : []),
+            ["Order", visible(of.order_id ?? "–")],
+            ["Time", at(of.occurred_at)],
+            ["Reported by", PROVIDER_LABELS[of.provider]],
+            ["Trust", TRUST_LABELS[of.trust]],
+            ...(of.recurring ? [["Subscription", of.recurring === "first" ? "First payment" : "Renewal"] as const] : []),
+            ...(of.note ? [["Note", visible(of.note)] as const] : []),
+            ...(of.person ? [["Person", <PersonLink key="person" siteId={siteId} person={of.person} />] as const] : []),
+            ...(ids.length > 0 ? [["IDs", ids.join(", ")] as const] : []),
+          ]}
+        />
+      </Card>
       {of.items.length > 0 && (
         <Card title="Items" full>
           <DataTable

@@ -7,14 +7,14 @@ const KINDS = {
     title: "Upload transactions",
     method: "POST",
     columns: "type,order_id,external_id,amount,currency,occurred_at,tax,shipping,discount,note",
-    text: "At most 100 transactions. All are added, or none if a line has a fault. The columns amount and occurred_at are required.",
+    text: "At most 100 transactions. If a line has an error, none are added. The columns amount and occurred_at are required.",
     done: "Transactions added",
   },
   rates: {
     title: "Upload exchange rates",
     method: "PUT",
     columns: "date,base,quote,rate",
-    text: "At most 10,000 rates. A rate replaces the one of the same day and currencies. All are saved, or none if a line has a fault.",
+    text: "At most 10,000 rates. A rate replaces the one of the same day and currencies. If a line has an error, none are saved.",
     done: "Exchange rates saved",
   },
 } as const

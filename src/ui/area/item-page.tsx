@@ -120,7 +120,7 @@ export const ItemReports = ({ facts, title, counts, series, note, children, side
     {/* Drawn once the chart has its height, so that nothing below it moves. */}
     {!series.isLoading && (
       <div class="item-bands">
-        <div class="item-counts">
+        <div class="item-counts" data-fits>
           {counts.every(({ value }) => value === 0) ? (
             <section class="card">
               <EmptyCard />

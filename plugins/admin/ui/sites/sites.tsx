@@ -1,4 +1,16 @@
-import { bytesText, type Column, exact, FilterRow, Page, PagedTable, SearchField, TimeAgo, useFilters, visible } from "#plugin/ui"
+import {
+  bytesText,
+  type Column,
+  exact,
+  FilterRow,
+  Page,
+  PagedTable,
+  SearchField,
+  SortField,
+  TimeAgo,
+  useFilters,
+  visible,
+} from "#plugin/ui"
 import type { SiteResponse } from "../../account-responses.ts"
 import { OrganizationField } from "../fields.tsx"
 import { useRows } from "../queries.ts"
@@ -8,6 +20,11 @@ import { SiteActions } from "./site-actions.tsx"
 export default function Sites() {
   const [filters, setFilters] = useFilters(["q", "organization", "sort"])
   const organization = Number(filters.organization) || undefined
+  const order = {
+    columns: COLUMNS,
+    sort: shownSort(filters.sort),
+    onSort: (sort: string) => setFilters({ sort: sort.replace("-", "") }),
+  }
   return (
     <Page title="Sites">
       <FilterRow label="Sites">
@@ -18,22 +35,21 @@ export default function Sites() {
           onValue={(id) => setFilters({ organization: id === undefined ? "" : String(id) })}
         />
       </FilterRow>
+      <SortField {...order} />
       <PagedTable
         stacks
-        of={useRows<SiteResponse>("sites", filters)}
+        of={useRows<SiteResponse>("sites", { sort: "name", ...filters })}
         caption="Sites"
-        columns={COLUMNS}
         keyOf={({ id }) => id}
         empty="No sites match these filters."
-        sort={shownSort(filters.sort)}
-        onSort={(sort) => setFilters({ sort: sort.replace("-", "") })}
+        {...order}
       />
     </Page>
   )
 }
 
 /** Sorts names ascending, sizes and counts descending. */
-const shownSort = (sort = "id"): string => (sort === "name" || sort === "id" ? sort : `-${sort}`)
+const shownSort = (sort = "name"): string => (sort === "name" ? sort : `-${sort}`)
 
 const COLUMNS: Column<SiteResponse>[] = [
   {

@@ -8,6 +8,7 @@ import {
   Page,
   QueryResult,
   queryOf,
+  SecondLine,
   SelectField,
   TimeAgo,
   timeText,
@@ -71,7 +72,9 @@ function Shown({ ingestion }: { ingestion: IngestionResponse }) {
           { label: "Oldest unsealed event", value: <TimeAgo at={oldest_unsealed_at} none="none" /> },
         ]}
       />
-      <IngestChart minutes={data} />
+      <Part title="Events per minute">
+        <IngestChart minutes={data} />
+      </Part>
       <Part title="By result">
         <DataTable caption="Events by result" columns={OUTCOMES} rows={outcomes} keyOf={({ outcome }) => outcome} />
       </Part>
@@ -97,10 +100,19 @@ const reasonsText = ({ dropped }: IngestionMinute): string =>
     .join(", ")
 
 const MINUTES: Column<IngestionMinute>[] = [
-  { id: "at", label: "Minute", cell: ({ at }) => <time dateTime={at}>{timeText(at)}</time> },
+  {
+    id: "at",
+    label: "Minute",
+    cell: (minute) => (
+      <>
+        <time dateTime={minute.at}>{timeText(minute.at)}</time>
+        <SecondLine text={reasonsText(minute)} />
+      </>
+    ),
+  },
   { id: "accepted", label: "Accepted", number: true, cell: ({ accepted }) => exact(accepted) },
   { id: "rejected", label: "Rejected", number: true, cell: (minute) => exact(rejectedOf(minute)) },
-  { id: "reasons", label: "Reasons", cell: (minute) => <div>{reasonsText(minute)}</div> },
+  { id: "reasons", label: "Reasons", wideOnly: true, cell: (minute) => <div>{reasonsText(minute)}</div> },
 ]
 
 /** The latest dropped events of all sites, without data that identifies a visitor. */
@@ -128,10 +140,24 @@ function Samples({ reason, onReason }: { reason: string; onReason(reason: string
 
 const samplesOf = (names: ReadonlyMap<number, string>): Column<SampleResponse>[] => [
   { id: "at", label: "Time", cell: ({ at }) => <TimeAgo at={at} /> },
-  { id: "site", label: "Site", cell: ({ site_id }) => <span class="whole">{site_id === 0 ? "none" : siteText(names, site_id)}</span> },
-  { id: "reason", label: "Reason", cell: ({ reason }) => <div>{DROP_REASON_LABELS[reason] ?? reason}</div> },
-  { id: "host", label: "Host", cell: ({ host }) => visible(host) },
-  { id: "page", label: "Page", cell: ({ page }) => visible(page) },
-  { id: "browser", label: "Browser", cell: ({ browser_family }) => visible(browser_family) },
-  { id: "country", label: "Country", cell: ({ country }) => visible(country) },
+  {
+    id: "site",
+    label: "Site",
+    wideOnly: true,
+    cell: ({ site_id }) => <span class="whole">{site_id === 0 ? "none" : siteText(names, site_id)}</span>,
+  },
+  {
+    id: "reason",
+    label: "Reason",
+    cell: ({ reason, host, page }) => (
+      <div>
+        {DROP_REASON_LABELS[reason] ?? reason}
+        <SecondLine text={host + page} />
+      </div>
+    ),
+  },
+  { id: "host", label: "Host", wideOnly: true, cell: ({ host }) => visible(host) },
+  { id: "page", label: "Page", wideOnly: true, cell: ({ page }) => visible(page) },
+  { id: "browser", label: "Browser", wideOnly: true, cell: ({ browser_family }) => visible(browser_family) },
+  { id: "country", label: "Country", wideOnly: true, cell: ({ country }) => visible(country) },
 ]

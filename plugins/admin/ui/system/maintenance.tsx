@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks"
 import { Button, Form, Page, post, QueryResult, TextArea, TextField, timeText, toast, visible } from "#plugin/ui"
 import type { ModeResponse } from "../../operation-responses.ts"
-import { useAction } from "../parts.tsx"
+import { Part, useAction } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
 
 /** Page that switches maintenance mode on and off. */
@@ -9,13 +9,15 @@ export default function Maintenance() {
   const mode = useAdmin<ModeResponse>("maintenance")
   return (
     <Page title="Maintenance">
-      <p>
-        During maintenance, events are still collected and reports work. Only instance admins can make changes; API writes fail and jobs
-        pause. Others see your message.
-      </p>
-      <QueryResult of={mode} rows={4}>
-        {(shown) => (shown.enabled ? <ActiveMaintenance mode={shown} /> : <StartMaintenance />)}
-      </QueryResult>
+      <Part title="Maintenance mode">
+        <p class="quiet">
+          During maintenance, events are still collected and reports work. Only instance admins can make changes; API writes fail and jobs
+          pause. Others see your message.
+        </p>
+        <QueryResult of={mode} rows={4}>
+          {(shown) => (shown.enabled ? <ActiveMaintenance mode={shown} /> : <StartMaintenance />)}
+        </QueryResult>
+      </Part>
     </Page>
   )
 }

@@ -1,4 +1,16 @@
-import { type Column, DataTable, EmptyState, exact, numberText, Page, QueryResult, queryOf, TimeAgo, useFilters } from "#plugin/ui"
+import {
+  type Column,
+  DataTable,
+  EmptyState,
+  exact,
+  numberText,
+  Page,
+  QueryResult,
+  queryOf,
+  SortField,
+  TimeAgo,
+  useFilters,
+} from "#plugin/ui"
 import type { SlowQueriesResponse, SlowQueryResponse } from "../../operation-responses.ts"
 import { siteText, useSiteNames } from "../fields.tsx"
 import { sentenceCase } from "../parts.tsx"
@@ -11,7 +23,11 @@ export default function SlowQueriesPage() {
   const [filters, setFilters] = useFilters(["sort"])
   const queries = useAdmin<SlowQueriesResponse>(`system/slow-questions${queryOf(filters)}`, { refetchMs: REFETCH_MS })
   const names = useSiteNames()
-  const sort = `-${filters.sort ?? "at"}`
+  const order = {
+    columns: columnsOf(names),
+    sort: `-${filters.sort ?? "at"}`,
+    onSort: (by: string) => setFilters({ sort: by.replace("-", "") }),
+  }
   return (
     <Page title="Slow queries">
       <p class="quiet">The latest 100 queries that took a second or more since the last start. Their filters are not recorded.</p>
@@ -21,14 +37,13 @@ export default function SlowQueriesPage() {
             <EmptyState>No slow queries since the last start.</EmptyState>
           ) : (
             <div class="stack">
+              <SortField {...order} />
               <DataTable
                 stacks
                 caption="Slow queries"
-                columns={columnsOf(names)}
                 rows={data}
                 keyOf={({ at, site_id, kind, took_ms }) => `${at} ${site_id} ${kind} ${took_ms}`}
-                sort={sort}
-                onSort={(by) => setFilters({ sort: by.replace("-", "") })}
+                {...order}
               />
               <Advice />
             </div>

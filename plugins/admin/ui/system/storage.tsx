@@ -1,5 +1,5 @@
 import { useLocation } from "wouter"
-import { bytesText, type Column, DataTable, EmptyState, exact, Page, post, QueryResult } from "#plugin/ui"
+import { bytesText, type Column, DataTable, EmptyState, exact, Page, post, QueryResult, SecondLine } from "#plugin/ui"
 import type { JobResponse, StorageResponse } from "../../operation-responses.ts"
 import { siteText, useSiteNames } from "../fields.tsx"
 import { ConfirmedAction, Part, sentenceCase } from "../parts.tsx"
@@ -46,22 +46,30 @@ const growthText = ({ bytes_per_day, wal_bytes }: Store): string =>
 function SiteSizes({ sites }: Pick<StorageResponse, "sites">) {
   const names = useSiteNames()
   if (sites.length === 0) return <EmptyState>No sealed events yet.</EmptyState>
-  return (
-    <DataTable stacks caption="Size by site" columns={columnsOf(names)} rows={sites} keyOf={({ site_id, kind }) => `${site_id} ${kind}`} />
-  )
+  return <DataTable caption="Size by site" columns={columnsOf(names)} rows={sites} keyOf={({ site_id, kind }) => `${site_id} ${kind}`} />
 }
 
 const columnsOf = (names: ReadonlyMap<number, string>): Column<StorageResponse["sites"][number]>[] => [
-  { id: "site", label: "Site", cell: ({ site_id }) => siteText(names, site_id) },
-  { id: "kind", label: "Kind", cell: ({ kind }) => sentenceCase(kind) },
-  { id: "segments", label: "Segments", number: true, cell: ({ segments }) => exact(segments) },
-  { id: "visits", label: "Visits", number: true, cell: ({ visits }) => exact(visits) },
+  {
+    id: "site",
+    label: "Site",
+    cell: ({ site_id, kind }) => (
+      <>
+        {siteText(names, site_id)}
+        <SecondLine text={sentenceCase(kind)} />
+      </>
+    ),
+  },
+  { id: "kind", label: "Kind", wideOnly: true, cell: ({ kind }) => sentenceCase(kind) },
+  { id: "segments", label: "Segments", number: true, wideOnly: true, cell: ({ segments }) => exact(segments) },
+  { id: "visits", label: "Visits", number: true, wideOnly: true, cell: ({ visits }) => exact(visits) },
   { id: "events", label: "Events", number: true, cell: ({ events }) => exact(events) },
   { id: "bytes", label: "Size", number: true, cell: ({ bytes }) => bytesText(bytes) },
   {
     id: "growth",
     label: "Growth per day",
     number: true,
+    wideOnly: true,
     cell: ({ bytes_per_day }) => (bytes_per_day === null ? "–" : bytesText(Math.max(0, bytes_per_day))),
   },
 ]

@@ -12,6 +12,7 @@ import {
   post,
   SearchField,
   SelectField,
+  SortField,
   TextField,
   TimeAgo,
   toast,
@@ -30,6 +31,11 @@ export default function Users() {
   const [filters, setFilters] = useFilters(NAMES)
   const users = useRows<UserResponse>("users", filters)
   const [isCreating, setCreating] = useState(false)
+  const order = {
+    columns: COLUMNS,
+    sort: shownSort(filters.sort),
+    onSort: (sort: string) => setFilters({ sort: sort.replace("-", "") }),
+  }
   return (
     <Page
       title="Users"
@@ -59,15 +65,14 @@ export default function Users() {
           onValue={(mfa) => setFilters({ mfa })}
         />
       </FilterRow>
+      <SortField {...order} />
       <PagedTable
         stacks
         of={users}
         caption="Users"
-        columns={COLUMNS}
         keyOf={({ id, invitation_id }) => id ?? `invited ${invitation_id}`}
         empty="No users match these filters."
-        sort={shownSort(filters.sort)}
-        onSort={(sort) => setFilters({ sort: sort.replace("-", "") })}
+        {...order}
       />
       {isCreating && <NewUser onClose={() => setCreating(false)} />}
     </Page>

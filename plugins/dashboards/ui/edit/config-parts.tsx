@@ -4,21 +4,16 @@ import type { BoardFilter, Config } from "../../board.ts"
 import { useSiteQuery } from "../answers.ts"
 import { FilterList } from "./filter-list.tsx"
 
+/** Labels that are not the capitalized name. */
 const LABELS: Readonly<Record<string, string>> = {
-  metric: "Metric",
-  metrics: "Metrics",
-  dimension: "Dimension",
   property: "Property key",
   limit: "Rows",
   bars: "Show bars",
-  sparkline: "Show the course",
-  interval: "Interval",
-  chart: "Form",
+  sparkline: "Show trend",
+  chart: "Chart type",
   level: "Areas",
-  minutes: "Minutes",
   markdown: "Text (Markdown)",
   grain: "Cohorts by",
-  periods: "Periods",
   mode: "Place people by",
   counting: "Counted as returned",
   window: "Days",
@@ -36,7 +31,7 @@ export const labelOf = (name: string): string => LABELS[name] ?? `${name.charAt(
 /** Lists of what configurations refer to, by the name of the field. */
 const LISTS = {
   goal_id: { path: "goals", one: "All visits", many: false },
-  funnel_id: { path: "funnels", one: "Steps of its own", many: false },
+  funnel_id: { path: "funnels", one: "Custom steps", many: false },
   goal_ids: { path: "goals", one: "All goals", many: true },
   link_ids: { path: "links", one: "All links", many: true },
   pixel_ids: { path: "pixels", one: "All pixels", many: true },

@@ -1,6 +1,20 @@
 import { useState } from "preact/hooks"
 import { Link, useLocation, useParams } from "wouter"
-import { Button, Card, Checkbox, Confirm, DescriptionList, QueryResult, remove, TimeAgo, toast, useSiteId, visible } from "#plugin/ui"
+import {
+  Button,
+  Card,
+  Checkbox,
+  Confirm,
+  DescriptionList,
+  NotFound,
+  Problem,
+  QueryResult,
+  remove,
+  TimeAgo,
+  toast,
+  useSiteId,
+  visible,
+} from "#plugin/ui"
 import type { IntegrationResponse, TestResponse } from "../../responses.ts"
 import {
   integrationsAddress,
@@ -30,6 +44,7 @@ export default function ConnectionPage() {
   const [report, setReport] = useState<TestResponse>()
   const { writes } = useRights(siteId)
   const one = answer.data
+  if (answer.error instanceof Problem && answer.error.status === 404) return <NotFound />
   const kind = list?.available.find((each) => each.kind === one?.kind)
   const remedy = one && list && remedyOf(one, list, writes)
   return (

@@ -54,7 +54,7 @@ function Categories({ siteId, list }: { siteId: number; list: IntegrationList })
   /** Accounts at Google belong to the organization. */
   const canConnect = (kind: Kind): boolean => writes && (managesOrganization || !isAccount({ kind: kind.kind, scope: "organization" }))
   return (
-    <div class="stack integration-groups">
+    <div class="stack card-groups">
       {!outbound_enabled && (
         <p class="notice" data-kind="warn" role="status">
           Outgoing requests are turned off on this instance by the setting FOOTFALL_OUTBOUND. Nothing can be connected, and no message is
@@ -112,7 +112,7 @@ interface GroupProps {
 function Group({ title, about, actions = [], children }: GroupProps) {
   const id = useId()
   return (
-    <section class="stack" aria-labelledby={id}>
+    <section class="card stack" aria-labelledby={id}>
       <div>
         <h2 id={id}>{title}</h2>
         <p class="small quiet">{about}</p>

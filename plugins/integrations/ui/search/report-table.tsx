@@ -1,5 +1,17 @@
 import { Link } from "wouter"
-import { Button, type Column, DataTable, dayText, EmptyState, exact, percent, short, TruncatedText, useSiteAddress } from "#plugin/ui"
+import {
+  Button,
+  type Column,
+  DataTable,
+  dayText,
+  EmptyState,
+  exact,
+  percent,
+  SortField,
+  short,
+  TruncatedText,
+  useSiteAddress,
+} from "#plugin/ui"
 import type { SearchReport } from "../../search/responses.ts"
 import { type Choices, type Filter, filtersOf, groupOf, keyText, type Row } from "./report.ts"
 
@@ -74,17 +86,11 @@ export function ReportTable({ siteId, report, rows, choices, onChoose, onMore, i
       cell: ({ position }) => (position === null ? "–" : exact(position)),
     },
   ]
+  const order = { columns, sort: choices.sort ?? (group === "date" ? "key" : "-clicks"), onSort: (sort: string) => onChoose({ sort }) }
   return (
     <>
-      <DataTable
-        stacks
-        caption={GROUP_HEADS[group]}
-        columns={columns}
-        rows={shown}
-        keyOf={({ key }) => key ?? ""}
-        sort={choices.sort ?? (group === "date" ? "key" : "-clicks")}
-        onSort={(sort) => onChoose({ sort })}
-      />
+      <SortField {...order} />
+      <DataTable stacks caption={GROUP_HEADS[group]} rows={shown} keyOf={({ key }) => key ?? ""} {...order} />
       {onMore && (
         <div class="pager">
           <Button busy={isLoadingMore} onClick={onMore}>

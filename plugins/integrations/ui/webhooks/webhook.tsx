@@ -135,7 +135,7 @@ function Deliveries({ siteId, webhook }: { siteId: number; webhook: WebhookRespo
         empty={
           isFiltered
             ? "No delivery is in this state."
-            : "Nothing was sent yet. Deliveries of the last 30 days appear here. Send a test event to try the receiver."
+            : "Nothing has been sent yet. Deliveries of the last 30 days appear here. Send a test event to try the receiver."
         }
         step={isFiltered && <Button onClick={() => setFilters({ state: "" })}>Clear filter</Button>}
       />

@@ -38,7 +38,7 @@ export default function CampaignsScreen() {
     <Page title="Campaigns">
       <FilterBar />
       <IgnoredAddressParts ownCards />
-      <div class="bands">
+      <div class="bands" data-fits>
         <Matrix />
         {/* They stand below the matrix once it has its height, and without tagged visits it says all there is to say. */}
         {!isLoading && total !== 0 && (

@@ -7,6 +7,7 @@ import { type AddressFilter, rangeArguments } from "../../../domain/site-address
 import { isFiltered, isFilteredBy, useSiteAddress } from "../../browser/address.ts"
 import { csvText, saveFile } from "../../browser/files.ts"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
+import { SecondLine } from "../../parts/narrow-table.tsx"
 import { Card } from "../../parts/page.tsx"
 import { EmptyState, errorText } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
@@ -45,7 +46,6 @@ export function Matrix() {
           if (rows.length > 0)
             return (
               <DataTable
-                stacks
                 caption="Visitors and conversions of campaigns"
                 columns={COLUMNS}
                 rows={rows}
@@ -105,14 +105,24 @@ function MatrixFile() {
 }
 
 const COLUMNS: readonly Column<Row>[] = [
-  { id: "source", label: "Source", cell: (row) => <RowLink row={row} /> },
-  { id: "medium", label: "Medium", cell: ({ medium }) => <TruncatedText text={medium} /> },
-  { id: "campaign", label: "Campaign", cell: ({ campaign }) => <TruncatedText text={campaign} /> },
+  {
+    id: "source",
+    label: "Source",
+    cell: (row) => (
+      <>
+        <RowLink row={row} />
+        <SecondLine text={[row.medium, row.campaign].join(" · ")} />
+      </>
+    ),
+  },
+  { id: "medium", label: "Medium", wideOnly: true, cell: ({ medium }) => <TruncatedText text={medium} /> },
+  { id: "campaign", label: "Campaign", wideOnly: true, cell: ({ campaign }) => <TruncatedText text={campaign} /> },
   { id: "visitors", label: "Visitors", number: true, cell: ({ visitors }) => <span title={exact(visitors)}>{short(visitors)}</span> },
   {
     id: "conversions",
     label: "Conversions",
     number: true,
+    wideOnly: true,
     cell: ({ conversions }) => <span title={exact(conversions)}>{short(conversions)}</span>,
   },
   { id: "rate", label: "Rate", number: true, cell: ({ conversion_rate }) => metricText("conversion_rate", conversion_rate) },

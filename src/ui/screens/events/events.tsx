@@ -45,7 +45,7 @@ export default function EventsScreen() {
     <Page title="Events">
       <FilterBar />
       <IgnoredAddressParts ownCards />
-      <div class="bands">
+      <div class="bands" data-fits>
         {isEmpty && !isFiltered(address) ? (
           <SendExample siteId={siteId} />
         ) : (

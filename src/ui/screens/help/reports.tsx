@@ -1,5 +1,6 @@
 import { Link } from "wouter"
 import { CodeBlock } from "../../parts/copy.tsx"
+import { DataTable } from "../../parts/data-table.tsx"
 import { KeyList } from "../../shell/key-help.tsx"
 
 const MODES: readonly (readonly [mode: string, recognizedFor: string, stored: string])[] = [
@@ -27,27 +28,17 @@ export const Visitors = () => (
     <section class="stack">
       <h2>How long visitors are recognized</h2>
       <p>How long a visitor is recognized is a setting of the site (Settings, Privacy and retention).</p>
-      <div class="table-wrap" tabIndex={0} role="region" aria-label="Identity modes">
-        <table class="table">
-          <caption class="visually-hidden">Identity modes</caption>
-          <thead>
-            <tr>
-              <th scope="col">Mode</th>
-              <th scope="col">Recognized for</th>
-              <th scope="col">Stored on the device</th>
-            </tr>
-          </thead>
-          <tbody>
-            {MODES.map(([mode, recognizedFor, stored]) => (
-              <tr key={mode}>
-                <th scope="row">{mode}</th>
-                <td>{recognizedFor}</td>
-                <td>{stored}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable
+        stacks
+        caption="Identity modes"
+        rows={MODES}
+        keyOf={([mode]) => mode}
+        columns={[
+          { id: "mode", label: "Mode", cell: ([mode]) => mode },
+          { id: "recognized", label: "Recognized for", cell: ([, recognizedFor]) => recognizedFor },
+          { id: "stored", label: "Stored on the device", cell: ([, , stored]) => stored },
+        ]}
+      />
       <p>
         Retention, cohorts and power users need an identity that lasts longer than a day. Otherwise they explain this instead of showing a
         misleading 0%. Browsers that send Global Privacy Control or Do Not Track are counted without a persistent ID.

@@ -37,7 +37,11 @@ export const narrowed = (events: readonly FeedEvent[], filters: readonly Address
 export function EventFeed({ events, timezone, isFiltered }: { events: readonly FeedEvent[]; timezone: string; isFiltered: boolean }) {
   if (events.length === 0)
     return <EmptyState>{isFiltered ? "None of the latest events match the filters." : "No events in the last 30 minutes."}</EmptyState>
-  return <DataTable caption="Views and events, newest first" columns={columns(timezone)} rows={events} keyOf={keys(events)} />
+  return (
+    <div class="feed">
+      <DataTable stacks caption="Views and events, newest first" columns={columns(timezone)} rows={events} keyOf={keys(events)} />
+    </div>
+  )
 }
 
 /** Returns a function that gives each event a key. Identical events of the same moment are numbered. */

@@ -4,7 +4,7 @@ import type { RealtimePanel } from "../../../domain/insight.ts"
 import type { ListedSiteResponse } from "../../../domain/site-response.ts"
 import { getAll } from "../../api/api.ts"
 import { isFilteredBy, toggledFilter, useSiteAddress } from "../../browser/address.ts"
-import { Button } from "../../parts/button.tsx"
+import { Button, ButtonLink } from "../../parts/button.tsx"
 import { Card, Page } from "../../parts/page.tsx"
 import { EmptyState, QueryResult } from "../../parts/states.tsx"
 import { agoText } from "../../parts/values.tsx"
@@ -18,7 +18,7 @@ import { MinuteBars } from "./minute-bars.tsx"
 
 /** Renders the realtime page of a site. */
 export default function RealtimeScreen() {
-  const { siteId, address } = useSiteAddress()
+  const { siteId, base, address, searchWith } = useSiteAddress()
   const { timezone } = useStatsSource()
   const [paused, setPaused] = useState(false)
   const { report, retryAt, retryNow } = useRealtime(siteId, paused)
@@ -46,7 +46,13 @@ export default function RealtimeScreen() {
               <div class="now">
                 <Now panel={panel} siteId={siteId} />
                 <div class="now-minutes">
-                  <MinuteBars minutes={panel.minutes} timezone={timezone} />
+                  {panel.minutes.some(({ visitors }) => visitors > 0) ? (
+                    <MinuteBars minutes={panel.minutes} timezone={timezone} />
+                  ) : (
+                    <EmptyState action={<ButtonLink href={`${base}${searchWith({ period: "24h" })}`}>Show the last 24 hours</ButtonLink>}>
+                      No visitors in the last 30 minutes. New ones appear here as they arrive.
+                    </EmptyState>
+                  )}
                 </div>
               </div>
             )}
@@ -62,7 +68,7 @@ export default function RealtimeScreen() {
         )}
         {report.data && (report.data.events.length > 0 || filters.length > 0) && (
           <Card title="Latest events" full marks={<span class="small quiet">{timezone}</span>}>
-            <QueryResult of={report} rows={5}>
+            <QueryResult of={report} rows={3}>
               {({ events }) => <EventFeed events={narrowed(events, filters)} timezone={timezone} isFiltered={filters.length > 0} />}
             </QueryResult>
           </Card>

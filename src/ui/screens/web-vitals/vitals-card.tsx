@@ -1,10 +1,11 @@
-import { useEffect, useState } from "preact/hooks"
+import { useState } from "preact/hooks"
 import { Link } from "wouter"
 import type { WebVitalsBreakdown } from "../../../domain/insight.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
 import { isFilteredBy, toggledFilter, useSiteAddress } from "../../browser/address.ts"
 import { Button } from "../../parts/button.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
+import { SortField } from "../../parts/narrow-table.tsx"
 import { Card } from "../../parts/page.tsx"
 import { CardResult } from "../../report/cards/card-answer.tsx"
 import EmptyCard from "../../report/cards/empty-card.tsx"
@@ -21,40 +22,32 @@ type Dimension = "page" | "device" | "country"
 
 const FEW = 10
 const MANY = 100
+/** Number of rows that a phone shows at once. Fewer need no order. */
+const SCREENFUL = 5
 
 interface VitalsCardProps {
   title: string
   dimension: Dimension
-  /** Called when the first rows have arrived, or failed to. */
-  onSettled(): void
 }
 
 /** Table of web vitals by the values of a dimension. A click on a value filters the page by it. */
-export function VitalsCard({ title, dimension, onSettled }: VitalsCardProps) {
+export function VitalsCard({ title, dimension }: VitalsCardProps) {
   const { address } = useSiteAddress()
   const [sort, setSort] = useState("-measured_loads")
   const [limit, setLimit] = useState(FEW)
   const by = { sort: sort.replace("-", ""), order: sort.startsWith("-") ? "desc" : "asc" }
   const report = useReport("web-vitals-breakdown", { ...rangeArguments(address), dimension, ...by, limit })
-  useEffect(() => {
-    if (!report.isLoading) onSettled()
-  }, [report.isLoading])
   return (
     <Card title={title} full>
       <CardResult of={report}>
         {(data) => {
           const { rows, has_more: hasMore } = data as WebVitalsBreakdown
           if (rows.length === 0) return <EmptyCard />
+          const order = { columns: columns(dimension), sort, onSort: setSort }
           return (
             <div class="vitals-table">
-              <DataTable
-                caption={`Web vitals by ${dimension}`}
-                columns={columns(dimension)}
-                rows={rows}
-                keyOf={({ value }) => value}
-                sort={sort}
-                onSort={setSort}
-              />
+              {rows.length > SCREENFUL && <SortField {...order} />}
+              <DataTable stacks caption={`Web vitals by ${dimension}`} rows={rows} keyOf={({ value }) => value} {...order} />
               {hasMore && limit < MANY && (
                 <div class="pager">
                   <Button onClick={() => setLimit(MANY)}>Show {MANY} rows</Button>
@@ -84,7 +77,7 @@ const columns = (dimension: Dimension): Column<Row>[] => [
   ),
   {
     id: "loads",
-    label: "Page loads",
+    label: "Loads",
     number: true,
     sort: "measured_loads",
     cell: ({ measured_loads: loads }) => <span title={exact(loads)}>{short(loads)}</span>,

@@ -1,4 +1,3 @@
-import { useState } from "preact/hooks"
 import type { WebVitals } from "../../../domain/insight.ts"
 import { comparisonArguments, rangeArguments } from "../../../domain/site-address.ts"
 import type { OwnSiteResponse } from "../../../domain/site-response.ts"
@@ -18,7 +17,6 @@ import { VitalsCard } from "./vitals-card.tsx"
 /** Shows how fast pages load and respond: each web vital at the 75th percentile, in total and by page, device and country. */
 export default function WebVitalsScreen() {
   const { address } = useSiteAddress()
-  const [settled, setSettled] = useState(0)
   const report = useReport("web-vitals", { ...rangeArguments(address), ...comparisonArguments(address) })
   const vitals = report.data as WebVitals | undefined
   const isEmpty = vitals?.measured_loads === 0
@@ -31,16 +29,14 @@ export default function WebVitalsScreen() {
           {isFiltered(address) ? <EmptyCard /> : <Install />}
         </Card>
       ) : (
-        <div class="bands">
+        <div class="bands" data-fits>
           <section class="instrument vitals-totals" aria-label="75th percentiles">
             <QueryResult of={report} rows={3}>
               {(data) => <Totals of={data as WebVitals} />}
             </QueryResult>
           </section>
-          {/* Each card is drawn once those above it have their height. */}
-          {CARDS.slice(0, report.isLoading ? 0 : settled + 1).map((card, index) => (
-            <VitalsCard key={card.dimension} {...card} onSettled={() => setSettled((before) => Math.max(before, index + 1))} />
-          ))}
+          {/* The cards stand below the totals once these have their height. */}
+          {!report.isLoading && CARDS.map((card) => <VitalsCard key={card.dimension} {...card} />)}
         </div>
       )}
     </Page>

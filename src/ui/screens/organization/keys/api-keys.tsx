@@ -146,29 +146,31 @@ const columnsOf = (sites: readonly OwnSite[], onAct: (act: Act) => void): Column
     id: "acts",
     label: "Actions",
     cell: (key) => (
-      <Popover button={<Icon name="more" />} label={`Actions for ${visible(key.name)}`} kind="quiet" iconOnly>
-        {(close) => {
-          const item = (kind: "change" | "rotate" | "revoke" | "usage", label: string) => (
-            <MenuItem
-              {...(kind === "revoke" && { kind: "danger" as const })}
-              onSelect={() => {
-                close()
-                onAct({ kind, key })
-              }}
-            >
-              {label}
-            </MenuItem>
-          )
-          return (
-            <>
-              {item("usage", "Show usage")}
-              {key.state === "active" && item("change", "Edit key")}
-              {key.state === "active" && item("rotate", "Rotate key")}
-              {key.state !== "revoked" && item("revoke", "Revoke key")}
-            </>
-          )
-        }}
-      </Popover>
+      <div class="goal-acts">
+        <Popover button={<Icon name="more" />} label={`Actions for ${visible(key.name)}`} kind="quiet" iconOnly>
+          {(close) => {
+            const item = (kind: "change" | "rotate" | "revoke" | "usage", label: string) => (
+              <MenuItem
+                {...(kind === "revoke" && { kind: "danger" as const })}
+                onSelect={() => {
+                  close()
+                  onAct({ kind, key })
+                }}
+              >
+                {label}
+              </MenuItem>
+            )
+            return (
+              <>
+                {item("usage", "Show usage")}
+                {key.state === "active" && item("change", "Edit key")}
+                {key.state === "active" && item("rotate", "Rotate key")}
+                {key.state !== "revoked" && item("revoke", "Revoke key")}
+              </>
+            )
+          }}
+        </Popover>
+      </div>
     ),
   },
 ]

@@ -23,9 +23,9 @@ export const SCOPE_LABELS: Readonly<Record<Scope, string>> = {
   "shares:read": "View shared views and their links",
   "shares:write": "Create and edit shared views",
   "keys:read": "View API keys of sites, without their secrets",
-  "keys:write": "Create, rotate and revoke API keys of sites, with at most its own rights",
+  "keys:write": "Create, rotate and revoke API keys of sites, with at most this key's permissions",
   "members:read": "View roles on sites",
-  "members:write": "Give and remove roles on sites, up to its own rights",
+  "members:write": "Assign and remove roles on sites, up to this key's permissions",
 }
 export const SCOPES = Object.keys(SCOPE_LABELS) as Scope[]
 
