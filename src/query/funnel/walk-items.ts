@@ -1,5 +1,6 @@
-import { type Items, MAX_ROWS } from "../../store/events/bytes/items.ts"
+import type { Items } from "../../store/events/bytes/items.ts"
 import type { Part } from "../../store/events/part.ts"
+import { grownNumbers, NumberBuffer } from "../filter/buffers.ts"
 import type { CompiledFilter, Mask } from "../filter/filters.ts"
 import { differs } from "../filter/masks.ts"
 import { marksOfItems, type StepsByValue } from "./marks.ts"
@@ -20,11 +21,15 @@ interface ItemWalk {
  * item, so that rows are read of few visits only. Returns false when the part has no items, or when the filter depends on more.
  */
 export function walkItems(trails: Trails, { steps, returning, filter, enter }: ItemWalk): (part: Part) => boolean {
-  const [unions, needed] = [new Uint32Array(MAX_ROWS), new Uint32Array(MAX_ROWS)]
+  const list = new NumberBuffer()
+  /** The marks of each visit. All are 0 between two parts. */
+  let unions: Uint32Array = new Uint32Array(0)
   return (part) => {
     const choice = filter?.byItem(part)
     const items = filter ? choice?.items : part.items?.()
     if (!items) return false
+    unions = grownNumbers(unions, part.visits)
+    const needed = list.room(part.visits)
     const marks = marksOfItems(items, steps)
     if (choice && choice.chosen !== "all") clearFirstStep(marks, choice.chosen)
     for (let item = 0; item < marks.length; item++) if (marks[item] !== 0) addMark(items, item, marks[item]!, unions)

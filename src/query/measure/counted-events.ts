@@ -1,7 +1,7 @@
 import { PAGEVIEW } from "../../domain/dimension.ts"
 import { type Items, MAX_ROWS } from "../../store/events/bytes/items.ts"
 import type { Part } from "../../store/events/part.ts"
-import { NumberBuffer } from "../filter/buffers.ts"
+import { grownNumbers, NumberBuffer } from "../filter/buffers.ts"
 import type { ItemChoice } from "../filter/filters.ts"
 import type { Completions } from "../filter/goals.ts"
 import { countedItems } from "../filter/item-masks.ts"
@@ -34,7 +34,7 @@ export function countByItem(chosen: Chosen): (part: Part) => CountedEvents | und
   const { filter, goals, sources, range } = chosen
   const isOfItems = !chosen.anyName && sources.every(({ ofItems }) => ofItems !== undefined)
   const [rows, groups] = [new NumberBuffer(), new NumberBuffer()]
-  let marks: Marks | undefined
+  const marks: Marks = { seen: new Uint32Array(0), stamp: 0 }
   return (part) => {
     if (!isOfItems || goals?.areOfItems() === false) return undefined
     if (!isInside(part, range, "event") || !isInside(part, range, "visit")) return undefined
@@ -42,7 +42,7 @@ export function countByItem(chosen: Chosen): (part: Part) => CountedEvents | und
     if (!choice) return undefined
     const list = chosenItems(choice, goals?.ofItems(choice.items))
     const total = eventsOf(choice.items, list)
-    marks ??= { seen: new Uint32Array(MAX_ROWS), stamp: 0 }
+    marks.seen = grownNumbers(marks.seen, part.visits)
     const visits = { rows: rows.room(total), groups: groups.room(total), count: 0 }
     return { sums: addItems(choice, groupedItems(choice.items, list, chosen), marks, visits), visits }
   }
