@@ -118,9 +118,9 @@ const gapColumns = (to: string): Column<Gap>[] => [
   {
     id: "month",
     label: "Month",
-    cell: ([first]) => dayText(first!.day, { weekday: undefined, day: undefined, month: "long" }),
+    cell: ([first]) => <span class="whole">{dayText(first!.day, { weekday: undefined, day: undefined, month: "long" })}</span>,
   },
-  { id: "pair", label: "Currencies", cell: ([first]) => `${first!.currency} to ${to}` },
+  { id: "pair", label: "Currencies", cell: ([first]) => <span class="whole">{`${first!.currency} to ${to}`}</span> },
   { id: "days", label: "Days", number: true, cell: ({ length }) => exact(length) },
   {
     id: "latest",
