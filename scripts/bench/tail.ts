@@ -265,6 +265,9 @@ async function sealingPause(): Promise<Row[]> {
   try {
     const store = openStore(join(folder, "events.db"))
     const now = Date.now()
+    // The first seal of a process also compiles the code.
+    await record(store, 1, { from: now - 6 * IDLE_MS, to: now - 5 * IDLE_MS, events: CLOSED_EVENTS / 3 })
+    await store.seal(now, true)
     await record(store, 1, { from: now - 3 * IDLE_MS, to: now - 2 * IDLE_MS, events: CLOSED_EVENTS })
     await record(store, 1, { from: now - IDLE_MS / 2, to: now, events: CLOSED_EVENTS / 3 })
     store.checkpoint("truncate")

@@ -1,3 +1,5 @@
+import type { Steps } from "../steps.ts"
+
 /** A Uint32Array that grows at its end. `view` is valid until the next push. */
 export class GrowingUint32 {
   #values = new Uint32Array(64)
@@ -124,11 +126,23 @@ export class GrowingRows<Narrow extends string, Wide extends string> {
     copyRuns(from.uint32[column], rows, this.uint32[column])
   }
 
-  /** Replaces all rows with the given rows of another table. */
-  takeAll(from: GrowingRows<Narrow, Wide>, rows: RowRuns): void {
+  /** Replaces all rows with the given rows of another table, in steps. */
+  *takeAll(from: GrowingRows<Narrow, Wide>, rows: RowRuns): Steps<void> {
     this.begin(rows)
-    for (const name in this.uint32) copyRuns(from.uint32[name], rows, this.uint32[name])
-    for (const name in this.float64) this.takeWide(name, from, rows)
+    for (const name in this.uint32) {
+      copyRuns(from.uint32[name], rows, this.uint32[name])
+      yield
+    }
+    for (const name in this.float64) {
+      this.takeWide(name, from, rows)
+      yield
+    }
+  }
+
+  /** Replaces a row with one of another table. */
+  takeRow(row: number, from: GrowingRows<Narrow, Wide>, fromRow: number): void {
+    for (const name in this.uint32) this.uint32[name][row] = from.uint32[name][fromRow]!
+    for (const name in this.float64) this.float64[name][row] = from.float64[name][fromRow]!
   }
 
   takeWide(column: Wide, from: GrowingRows<Narrow, Wide>, rows: RowRuns): void {

@@ -2,7 +2,7 @@ import type { Part } from "../part.ts"
 import { runSteps, type Steps } from "../steps.ts"
 
 /** Number of rows per step: about a millisecond of work. */
-const SLICE = 32_768
+const SLICE = 16_384
 
 /** Event rows sorted by visit, time and sequence. Those of visit `v` are at the positions from `ends[v]` up to `ends[v + 1]`. */
 export interface VisitOrder {

@@ -120,10 +120,11 @@ export class SiteTail implements Part {
 
   /**
    * Builds a tail without the visits marked with 1, which must be closed. It works in steps, one column at a time. Events can arrive
-   * between steps, so the columns that an event can change are copied in the last step.
+   * between steps, so what they can change is copied in the last step.
    */
   *without(marked: Uint8Array): Steps<SiteTail> {
     const rest = new SiteTail(this.siteId)
+    const latest = this.#visits.latestRecord()
     const events = this.#eventsWithout(marked)
     rest.#rows.begin(events.runs)
     yield
@@ -137,9 +138,10 @@ export class SiteTail implements Part {
     const removed = new Uint8Array(this.visits)
     removed.set(marked)
     const visits = unmarkedRows(removed)
-    rest.#visits.take(this.#visits, visits)
-    rest.#takeOffsets(this, events.runs, newRows(removed.length, visits))
-    rest.#addEventsSince(this, events.scanned, newRows(removed.length, visits))
+    yield* rest.#visits.take(this.#visits, visits)
+    const visitRows = rest.#visits.takeChanged(this.#visits, newRows(removed.length, visits), latest)
+    rest.#takeOffsets(this, events.runs, visitRows)
+    rest.#addEventsSince(this, events.scanned, visitRows)
     return rest
   }
 
@@ -162,6 +164,11 @@ export class SiteTail implements Part {
   ageBytes: TailVisits["ageBytes"] = (...args) => this.#visits.ageBytes(...args)
 
   findIdle: TailVisits["findIdle"] = (...args) => this.#visits.findIdle(...args)
+
+  /** Returns the last record that concerns a visit, given by row. */
+  lastRecord(row: number): number {
+    return this.#visits.record(row)
+  }
 
   visitPlace(row: number): ReturnType<TailVisits["place"]> {
     return this.#visits.place(row)

@@ -1,6 +1,7 @@
 import { ENGAGEMENT, PAGEVIEW, VITALS } from "../../../domain/dimension.ts"
 import { TRAITS, VISITOR_KINDS } from "../../../domain/visit.ts"
 import { arrivalSince, EVENT_COLUMNS, VISIT_COLUMNS, type VisitColumn } from "../part.ts"
+import type { Steps } from "../steps.ts"
 import type { OpenVisit } from "../writer.ts"
 import { GrowingRows, type RowRuns } from "./growing.ts"
 import type { LogPlace, TailEvent, TailVisit } from "./rows.ts"
@@ -138,10 +139,15 @@ export class TailVisits {
     return { id: float64.id[row]!, rotating: rotating[row]!, visitor: visitor[row]!, kind: visitor_kind[row]!, traits }
   }
 
+  /** Returns the last record that concerns a visit. */
+  record(row: number): number {
+    return this.#rows.float64.record[row]!
+  }
+
   /** Returns the properties by which sealing selects visits. */
-  place(row: number): { id: number; record: number; arrivedAt: number; size: number } {
-    const { id, record, arrivedAt } = this.#rows.float64
-    return { id: id[row]!, record: record[row]!, arrivedAt: arrivedAt[row]!, size: this.#rows.uint32.eventCount[row]! }
+  place(row: number): { id: number; arrivedAt: number; size: number } {
+    const { id, arrivedAt } = this.#rows.float64
+    return { id: id[row]!, arrivedAt: arrivedAt[row]!, size: this.#rows.uint32.eventCount[row]! }
   }
 
   /** Marks with 1 the closed visits whose last record is not after `floor`. Returns also their events and their oldest arrival. */
@@ -198,9 +204,34 @@ export class TailVisits {
     return { sealed, count }
   }
 
-  /** Replaces the visits with the given ones of another tail. */
-  take(from: TailVisits, rows: RowRuns): void {
-    this.#rows.takeAll(from.#rows, rows)
+  /** Replaces the visits with the given ones of another tail, in steps. They can change between steps; `takeChanged` then takes them again. */
+  take(from: TailVisits, rows: RowRuns): Steps<void> {
+    return this.#rows.takeAll(from.#rows, rows)
+  }
+
+  /** Returns the last record that concerns any visit. */
+  latestRecord(): number {
+    return this.#rows.wideView("record").reduce((latest, record) => Math.max(latest, record), 0)
+  }
+
+  /**
+   * Takes the visits that have changed after a record, and those that were opened since `take`, which had `newRows` for the earlier ones:
+   * each new row + 1, or 0 if it was not taken. Returns the new rows of all visits.
+   */
+  takeChanged(from: TailVisits, newRows: Uint32Array, after: number): Uint32Array {
+    const rows = new Uint32Array(from.length)
+    rows.set(newRows)
+    const { record } = from.#rows.float64
+    for (let row = 0; row < rows.length; row++) {
+      if (row >= newRows.length) rows[row] = this.#rows.add() + 1
+      else if (rows[row] === 0 || record[row]! <= after) continue
+      this.#rows.takeRow(rows[row]! - 1, from.#rows, row)
+    }
+    this.#recount()
+    return rows
+  }
+
+  #recount(): void {
     const { sealing, eventCount } = this.#rows.uint32
     const { id, key } = this.#rows.float64
     for (let row = 0; row < this.length; row++) {

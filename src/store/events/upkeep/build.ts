@@ -2,7 +2,7 @@ import { constantOf, encodeColumn, type Numbers } from "../bytes/codec.ts"
 import { type Column, columnNumber, type SegmentHeader } from "../bytes/columns.ts"
 import { EVENT_COLUMNS, lastArrivals, type Part, VISIT_COLUMNS } from "../part.ts"
 import { sealHeader } from "../segment.ts"
-import { runStepsYielding } from "../steps.ts"
+import { runStepsYielding, type Steps } from "../steps.ts"
 import { orderOfChosen, type VisitOrder } from "../tail/order.ts"
 import { SiteTail } from "../tail/tail.ts"
 import { orderByStart } from "./visit-order.ts"
@@ -41,7 +41,7 @@ export async function* buildSegments(sources: readonly Source[]): AsyncGenerator
     readers.push(new SourceReader(source, await orderIn(source)))
     await yieldToEventLoop()
   }
-  const visits = sortedVisits(readers)
+  const visits = await runStepsYielding(sortedVisits(readers))
   for (const chunk of chunks(readers, visits)) {
     await yieldToEventLoop()
     yield await buildSegment(readers, chunk)
@@ -108,7 +108,7 @@ function groupStarts(keys: Uint32Array, count: number): Uint32Array {
 }
 
 /** Returns the chosen visits of all sources by start, then sequence. */
-function sortedVisits(readers: readonly SourceReader[]): RowRefs {
+function* sortedVisits(readers: readonly SourceReader[]): Steps<RowRefs> {
   const counts = readers.map(({ part, keep }) => (keep ? keep.reduce((sum, each) => sum + each, 0) : part.visits))
   const count = counts.reduce((sum, each) => sum + each, 0)
   const visits = { source: new Uint32Array(count), row: new Uint32Array(count) }
@@ -125,7 +125,9 @@ function sortedVisits(readers: readonly SourceReader[]): RowRefs {
       by.sequences[at++] = partSequences[visit]!
     }
   })
+  yield
   const order = orderByStart(by)
+  yield
   return { source: order.map((at) => visits.source[at]!), row: order.map((at) => visits.row[at]!) }
 }
 
@@ -262,6 +264,7 @@ function spans(starts: Float64Array, visitOf: Uint32Array, offsets: Uint32Array)
 async function addSparse(out: SegmentOutput, readers: readonly SourceReader[], events: RowRefs): Promise<SegmentHeader["sparse"]> {
   const counts = { props: 0, revenue: 0, engagement: 0, vitals: 0 }
   for (const kind of ["props", "revenue", "engagement", "vitals"] as const) {
+    await yieldToEventLoop()
     const { picked, newRow } = pickSparse(readers, events, kind)
     counts[kind] = newRow.length
     if (newRow.length === 0) continue
@@ -279,19 +282,24 @@ async function addSparse(out: SegmentOutput, readers: readonly SourceReader[], e
 }
 
 function pickSparse(readers: readonly SourceReader[], events: RowRefs, kind: keyof SegmentHeader["sparse"]) {
-  const source: number[] = []
-  const row: number[] = []
-  const newRow: number[] = []
   const from = readers.map((reader) => (reader.part[kind]().row.length === 0 ? undefined : reader.sparse(kind)))
+  let count = 0
   for (let at = 0; at < events.row.length; at++) {
+    const places = from[events.source[at]!]
+    if (places) count += places[events.row[at]! + 1]! - places[events.row[at]!]!
+  }
+  const picked = { source: new Uint32Array(count), row: new Uint32Array(count) }
+  const newRow = new Uint32Array(count)
+  let next = 0
+  for (let at = 0; at < events.row.length && next < count; at++) {
     const places = from[events.source[at]!]
     if (!places) continue
     const old = events.row[at]!
-    for (let place = places[old]!; place < places[old + 1]!; place++) {
-      source.push(events.source[at]!)
-      row.push(place)
-      newRow.push(at)
+    for (let place = places[old]!; place < places[old + 1]!; place++, next++) {
+      picked.source[next] = events.source[at]!
+      picked.row[next] = place
+      newRow[next] = at
     }
   }
-  return { picked: { source: Uint32Array.from(source), row: Uint32Array.from(row) }, newRow: Uint32Array.from(newRow) }
+  return { picked, newRow }
 }

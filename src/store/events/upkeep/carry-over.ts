@@ -65,14 +65,17 @@ export function replaceLog(db: Database, carried: Carryover, late: ReadonlyMap<S
   writeState(db, "log_epoch", carried.epoch)
 }
 
-/** Number of log records that are deleted per transaction. Deleted rows are overwritten, which takes time. */
-const TRIM_SLICE = 50
+/** Number and bytes of log records that are deleted per transaction. Deleted rows are overwritten, which takes time. */
+const TRIM_RECORDS = 100
+const TRIM_BYTES = 256 << 10
 
 /** Deletes some records that were replaced, in the caller's transaction. Returns false when none are left. */
 export function trimLog(db: Database): boolean {
   if (dropPart(db, readState(db, "log_epoch"))) return true
-  const sql = "delete from log where id in (select id from log where id < ? order by id limit ?)"
-  return db.query(sql).run(readState(db, "log_floor"), TRIM_SLICE).changes > 0
+  const first = `select id, length(record) as bytes from log where id < ?1 order by id limit ${TRIM_RECORDS}`
+  const sums = `select id, sum(bytes) over (order by id) - bytes as before from (${first})`
+  const sql = `delete from log where id in (select id from (${sums}) where before < ${TRIM_BYTES})`
+  return db.query(sql).run(readState(db, "log_floor")).changes > 0
 }
 
 /** Deletes a part of another epoch, in the caller's transaction. Returns false when none are left. */

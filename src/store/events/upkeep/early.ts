@@ -12,7 +12,7 @@ import { OPEN, type SitePlan } from "./plan.ts"
 import { type Choose, type Commit, openSegments, rewrite } from "./segments.ts"
 
 /** Number of visits that are written or deleted per transaction: a few milliseconds of work. */
-const SLICE = 1_000
+const SLICE = 200
 /** How long a batch is remembered. Its visits are closed after half an hour. */
 const BATCH_MS = 24 * 3_600_000
 
@@ -61,7 +61,7 @@ export class EarlyBatch {
 
   /** Returns whether an open visit of the batch has changed since the seal began. */
   hasChanged(tail: SiteTail, visit: number): boolean {
-    return this.#visits.get(tail)?.isOpen[visit] === 1 && tail.visitPlace(visit).record > this.#floor
+    return this.#visits.get(tail)?.isOpen[visit] === 1 && tail.lastRecord(visit) > this.#floor
   }
 
   /** Writes the visits in the form of the log, for `EarlyVisits`, which does not find them before `publish`. */
@@ -113,10 +113,11 @@ export class EarlyBatch {
     if (this.#batch === 0) return changed
     const forget = db.query("delete from early_visits where sequence = ?")
     for (const { tail, isOpen, sequences } of this.#visits.values()) {
-      const ofTail = isOpen.map((one, visit) => (one === 1 && this.hasChanged(tail, visit) ? 1 : 0))
+      const ofTail = new Uint8Array(isOpen.length)
       changed.set(tail, ofTail)
       for (let visit = 0; visit < ofTail.length; visit++) {
-        if (ofTail[visit] === 0) continue
+        if (isOpen[visit] === 0 || tail.lastRecord(visit) <= this.#floor) continue
+        ofTail[visit] = 1
         forget.run(sequences[visit]!)
         hideInSegments(db, tail.siteId, sequences[visit]!)
       }
@@ -130,7 +131,8 @@ export class EarlyBatch {
     if (this.#batch === 0) return
     this.#journal.memory.early.published()
     for (const { tail, isOpen } of this.#visits.values())
-      for (let visit = 0; visit < isOpen.length; visit++) if (isOpen[visit] === 1 && !this.hasChanged(tail, visit)) tail.close(visit)
+      for (let visit = 0; visit < isOpen.length; visit++)
+        if (isOpen[visit] === 1 && tail.lastRecord(visit) <= this.#floor) tail.close(visit)
   }
 }
 
