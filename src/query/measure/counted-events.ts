@@ -27,8 +27,9 @@ interface EventSums {
 }
 
 /**
- * Creates the function that counts the events of a part by item; their visits are also V. It returns undefined when that is impossible: when the part has no items
- * or is partly outside the range, or when a condition or grouping depends on more than the name and page of an event and on its visit.
+ * Creates the function that counts the events of a part by item; their visits are also V. It returns undefined when that is impossible:
+ * when the part has no items or is partly outside the range, or when a condition or grouping depends on more than the name and page of an
+ * event and on its visit.
  */
 export function countByItem(chosen: Chosen): (part: Part) => CountedEvents | undefined {
   const { filter, goals, sources, range } = chosen
