@@ -68,7 +68,7 @@ export interface Catalog extends Transactions {
   vacuumInto(path: string): Promise<void>
   /** Rewrites the file without free pages. It blocks all other statements, so use it for small files only. */
   compact(): Promise<void>
-  /** Closes the catalog after all earlier calls have finished. */
+  /** Closes the catalog after all earlier calls have finished. Idempotent. */
   close(): Promise<void>
 }
 
@@ -130,6 +130,7 @@ export async function openCatalog(url: string, { authToken, onFault }: CatalogOp
     ONLY_READS.test(statement.text)
       ? queue(() => statements(client).all<Row>(statement))
       : transaction((statements) => statements.all<Row>(statement))
+  let closed: Promise<void> | undefined
   return {
     remote,
     all,
@@ -140,15 +141,17 @@ export async function openCatalog(url: string, { authToken, onFault }: CatalogOp
     checkpoint: (mode) => local(() => checkpoint(client, mode)),
     vacuumInto: (path) => local(async () => void (await client.execute({ sql: "vacuum into ?", args: [path] }))),
     compact: () => local(async () => void (await client.execute("vacuum")), onDisk),
-    close: () =>
-      queue(async () => {
+    close() {
+      closed ??= queue(async () => {
         try {
           await onDisk() // ends a flush that is running
         } finally {
           disk?.close()
           client.close()
         }
-      }),
+      })
+      return closed
+    },
   }
 }
 
