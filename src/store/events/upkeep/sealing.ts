@@ -47,6 +47,8 @@ export async function sealVisits(journal: Journal, options: SealOptions): Promis
   }, true)
   batch.close()
   await dropReplaced(journal, memory, carried, journal.append)
+  // The collector underestimates the memory behind the replaced arrays, and would let it grow. It runs beside the program.
+  Bun.gc(false)
 }
 
 /** Closes the closed visits of the plans and writes all their segments, which readers do not see yet. Returns the ids of the segments. */
