@@ -25,9 +25,12 @@ export function Forgot() {
       ) : (
         <ByCommand />
       )}
-      <p>
-        <Link href="/signin">Back to sign in</Link>
-      </p>
+      {/* Drawn once what is above it has its height. */}
+      {(data || error) && (
+        <p>
+          <Link href="/signin">Back to sign in</Link>
+        </p>
+      )}
     </AccessPage>
   )
 }
