@@ -64,7 +64,7 @@ function Report({ funnel }: { funnel: OwnFunnelResponse }) {
     ...(split && { breakdown: split, ...(of("rows") === "more" && { breakdown_limit: MAX_ROWS }) }),
   })
   return (
-    <div class="stack">
+    <div class="stack" data-fits>
       <Card
         title="Steps"
         full

@@ -40,48 +40,53 @@ export function Mcp({ organization }: SectionProps) {
           <CopyButton text={mcpUrl()} label="Copy URL" />
         </div>
       </section>
-      <section class="card stack" aria-labelledby="mcp-key">
-        <h2 id="mcp-key">API key</h2>
-        <div class="row">
-          {(usable.length > 0 || keys.isLoading) && (
-            <SelectField
-              label="Key"
-              value={chosen}
-              onValue={(id) => {
-                setChosen(id)
-                setSecret("")
-              }}
-              options={[
-                { value: "", label: "Choose a key" },
-                ...usable.map(({ id, name, prefix }) => ({ value: String(id), label: `${visible(name)} (${prefix}…)` })),
-              ]}
+      {/* Without keys the first of them is lower. */}
+      {!keys.isLoading && (
+        <>
+          <section class="card stack" aria-labelledby="mcp-key">
+            <h2 id="mcp-key">API key</h2>
+            <div class="row">
+              {usable.length > 0 && (
+                <SelectField
+                  label="Key"
+                  value={chosen}
+                  onValue={(id) => {
+                    setChosen(id)
+                    setSecret("")
+                  }}
+                  options={[
+                    { value: "", label: "Choose a key" },
+                    ...usable.map(({ id, name, prefix }) => ({ value: String(id), label: `${visible(name)} (${prefix}…)` })),
+                  ]}
+                />
+              )}
+              {manages && (
+                <Button {...(keys.data && usable.length === 0 && { kind: "primary" as const })} onClick={() => setCreating(true)}>
+                  Create API key
+                </Button>
+              )}
+            </div>
+            <p class="small quiet">{keyNote({ key, known, manages, access: known && accessText(known, sites) })}</p>
+          </section>
+          <section class="card stack" aria-labelledby="mcp-clients">
+            <h2 id="mcp-clients">Configuration</h2>
+            <McpBlocks secret={key || (known ? `${known.prefix}_…` : "ff_…")} />
+          </section>
+          <section class="card stack" aria-labelledby="mcp-test">
+            <h2 id="mcp-test">Connection test</h2>
+            <TextField
+              label="Whole key"
+              value={secret}
+              onValue={setSecret}
+              code
+              autocomplete="off"
+              placeholder="ff_…"
+              note="Used for the test and in the configuration. It isn't stored."
             />
-          )}
-          {manages && (
-            <Button {...(keys.data && usable.length === 0 && { kind: "primary" as const })} onClick={() => setCreating(true)}>
-              Create API key
-            </Button>
-          )}
-        </div>
-        <p class="small quiet">{keyNote({ key, known, manages, access: known && accessText(known, sites) })}</p>
-      </section>
-      <section class="card stack" aria-labelledby="mcp-clients">
-        <h2 id="mcp-clients">Configuration</h2>
-        <McpBlocks secret={key || (known ? `${known.prefix}_…` : "ff_…")} />
-      </section>
-      <section class="card stack" aria-labelledby="mcp-test">
-        <h2 id="mcp-test">Connection test</h2>
-        <TextField
-          label="Whole key"
-          value={secret}
-          onValue={setSecret}
-          code
-          autocomplete="off"
-          placeholder="ff_…"
-          note="Used for the test and in the configuration. It isn't stored."
-        />
-        <McpTest secret={key} />
-      </section>
+            <McpTest secret={key} />
+          </section>
+        </>
+      )}
       {isCreating && (
         <KeyDialog
           organization={organization}
