@@ -1,7 +1,7 @@
 import type { Hash64 } from "../writer.ts"
 
 /** Number of ids that are sorted together: about a millisecond of work. */
-const RUN = 65_536
+const RUN = 16_384
 
 /**
  * Ids that are in the log but not yet in a table. They are returned in sorted runs, because adjacent rows share pages of the table;

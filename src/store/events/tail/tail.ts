@@ -126,6 +126,7 @@ export class SiteTail implements Part {
     const rest = new SiteTail(this.siteId)
     const latest = this.#visits.latestRecord()
     const events = this.#eventsWithout(marked)
+    yield
     rest.#rows.begin(events.runs)
     yield
     for (const column of FIXED_COLUMNS) {
@@ -133,6 +134,7 @@ export class SiteTail implements Part {
       yield
     }
     rest.#rows.takeWide("sequence", this.#rows, events.runs)
+    yield
     rest.#sparse.take(this.#sparse, newRows(events.scanned, events.runs))
     yield
     const removed = new Uint8Array(this.visits)

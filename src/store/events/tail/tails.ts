@@ -102,6 +102,7 @@ export class Tails {
   *dropSealed(floor: number, carried: ReadonlySet<number>): Steps<void> {
     for (const [siteId, tail] of [...this.#tails]) {
       const { sealed, count } = tail.sealedVisits(floor, carried)
+      yield
       if (count === tail.visits) this.#tails.delete(siteId)
       else if (count > 0) this.#tails.set(siteId, yield* tail.without(sealed))
     }

@@ -57,7 +57,10 @@ function* writeParts(journal: Journal, memory: Memory, parts: Parts, stays: Stay
 export function replaceLog(db: Database, carried: Carryover, late: ReadonlyMap<SiteTail, Uint8Array> = new Map()): void {
   if (readState(db, "log_epoch") + 1 !== carried.epoch) throw new Error("The log was replaced while another seal was prepared")
   const parts = new Parts(db, carried)
-  for (const [tail, visits] of late) for (const _ of partsOf(parts, tail, (visit) => visits[visit] === 1));
+  for (const [tail, visits] of late) {
+    if (!visits.includes(1)) continue
+    for (const _ of partsOf(parts, tail, (visit) => visits[visit] === 1));
+  }
   parts.write()
   // Earlier records are ignored from now on, and `trimLog` deletes them step by step. An earlier version carried visits in this one.
   db.query("delete from log where id = ?").run(carried.floor)
@@ -131,10 +134,11 @@ function* partsOf(parts: Parts, tail: SiteTail, stays: (visit: number) => boolea
   const isDue = () => ++rows % SLICE === 0 || parts.isFull
   for (let visit = 0; visit < chosen.length; visit++) {
     if (isDue()) yield
+    if (!stays(visit)) continue
     const { id, arrivedAt } = tail.visitPlace(visit)
     // This visit and all later ones began after the floor, so the later records contain them completely.
     if (id >= parts.boundary) break
-    if (parts.has(id) || !stays(visit)) continue
+    if (parts.has(id)) continue
     chosen[visit] = 1
     parts.add(id)
     parts.record.carriedVisit(tail.siteId, tail.visitAt(visit), arrivedAt)

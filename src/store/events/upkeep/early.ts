@@ -12,7 +12,7 @@ import { OPEN, type SitePlan } from "./plan.ts"
 import { type Choose, type Commit, openSegments, rewrite } from "./segments.ts"
 
 /** Number of visits that are written or deleted per transaction: a few milliseconds of work. */
-const SLICE = 200
+const SLICE = 100
 /** How long a batch is remembered. Its visits are closed after half an hour. */
 const BATCH_MS = 24 * 3_600_000
 

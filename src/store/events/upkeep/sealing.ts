@@ -119,5 +119,6 @@ export async function rewriteTail(
 async function dropReplaced({ db }: Journal, { tails }: Memory, { floor, visitIds }: Carryover, commit: Commit): Promise<void> {
   await Bun.sleep(0)
   await runStepsYielding(tails.dropSealed(floor, visitIds))
+  await Bun.sleep(0)
   while (commit(() => trimLog(db))) await Bun.sleep(0)
 }
