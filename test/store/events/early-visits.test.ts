@@ -141,7 +141,7 @@ test("an event that arrives during the seal continues its visit", async () => {
 
 test("visits that change at the end of a seal are found after a restart", async () => {
   using life = open()
-  const count = 20_000
+  const count = 9_000
   life.store.write(NOON, (writer) => {
     for (let low = 0; low < count; low++) openVisit(writer, NOON + low, low)
   })
@@ -170,6 +170,46 @@ test("visits that change at the end of a seal are found after a restart", async 
     for (let visit = 0; visit < part.visits; visit++) found[visitors[visit]!]! += pageviews[visit]!
   }
   reader.close()
+  expect(found).toEqual(views)
+})
+
+test("open visits above the limit leave the tail while events arrive, and every event is counted once", async () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "events.db")
+  const store = openEventStore(path, { now: NOON, tailBytes: 1 << 20 })
+  let sealing = Promise.resolve()
+  store.onSealDue(() => {
+    sealing = store.seal(NOON)
+    return sealing
+  })
+  const views: number[] = []
+  for (let commit = 0; commit < 100; commit++) {
+    store.append(NOON, (writer) => {
+      for (let left = 100; left > 0; left--) {
+        openVisit(writer, NOON, views.length)
+        views.push(1)
+        // A visitor of long ago, whose visit is probably in a segment.
+        const old = (Math.imul(views.length, 0x9e37_79b1) >>> 0) % Math.ceil(views.length / 2)
+        expect(continueVisit(writer, NOON, old)).toBe(true)
+        views[old]!++
+      }
+    })
+    await Bun.sleep(0)
+    // So that the test doesn't depend on the speed of the disk.
+    if (store.facts().hotRows > 8_000) await sealing
+  }
+  await sealing
+  await store.seal(NOON)
+  expect(store.facts().segments).toBeGreaterThan(1)
+  expect(store.facts().hotRows).toBeLessThan(8_000)
+  const found = new Array<number>(views.length).fill(0)
+  const reader = openEventReader(path, { cacheBytes: 1 << 20 })
+  for (const part of reader.snapshot(1).parts) {
+    const [visitors, pageviews] = [part.visit("visitor"), part.visit("pageviews")]
+    for (let visit = 0; visit < part.visits; visit++) found[visitors[visit]!]! += pageviews[visit]!
+  }
+  reader.close()
+  store.close()
   expect(found).toEqual(views)
 })
 
