@@ -175,7 +175,8 @@ async function timeReports(server: Served, site: Prepared, { end }: DataOptions)
   return times
 }
 
-const openStore = (path: string): EventStore => openEventStore(path, { now: Date.now(), schemas: eventSchemas(pluginFacts(plugins)) })
+const openStore = (path: string, tailBytes?: number): EventStore =>
+  openEventStore(path, { now: Date.now(), schemas: eventSchemas(pluginFacts(plugins)), ...(tailBytes && { tailBytes }) })
 
 /** Seals and merges everything, as an hour without traffic would. */
 async function sealAll(path: string): Promise<void> {
@@ -191,18 +192,23 @@ async function sealAll(path: string): Promise<void> {
 /** Restarts a server in which the events of the last half hour belong to open visits. */
 async function openVisits(command: readonly string[]): Promise<Row[]> {
   const dataDir = mkdtempSync(join(tmpdir(), "footfall-bench-"))
+  const emptyDir = mkdtempSync(join(tmpdir(), "footfall-bench-"))
   try {
     const site = await prepareSite(command, dataDir)
+    await prepareSite(command, emptyDir)
     const now = Date.now()
     const store = openStore(join(dataDir, "events.db"))
     await record(store, site.siteId, { from: now - IDLE_MS + 60_000, to: now, events: OPEN_EVENTS })
     store.close()
     const times: number[] = []
+    const empty: number[] = []
     let resident = 0
     for (let start = 0; start < 5; start++) {
+      const before = await timeStart(command, emptyDir)
       const from = performance.now()
       await using server = await serveFootfall({ command, dataDir })
       if (start > 0) times.push(performance.now() - from) // the first start fills the page cache
+      if (start > 0) empty.push(before)
       await askStats(server.address, site, "summary?period=today")
       resident = (await server.memory()).resident
       await server.kill("SIGKILL")
@@ -211,11 +217,20 @@ async function openVisits(command: readonly string[]): Promise<Row[]> {
     const name = `restart with ${count(OPEN_EVENTS)} events of open visits until it listens, median ms`
     return [
       row(name, restart, ms(restart), BARS.openRestartMs, "ms"),
+      ["start without events in turn with it, median ms", ms(quantile(empty, 0.5)), "–", "–"],
       ["the same, MB resident after a report", (resident / 1e6).toFixed(0), "–", "–"],
     ]
   } finally {
-    rmSync(dataDir, { recursive: true, force: true })
+    for (const dir of [dataDir, emptyDir]) rmSync(dir, { recursive: true, force: true })
   }
+}
+
+async function timeStart(command: readonly string[], dataDir: string): Promise<number> {
+  const from = performance.now()
+  await using server = await serveFootfall({ command, dataDir })
+  const started = performance.now() - from
+  await server.kill("SIGKILL")
+  return started
 }
 
 interface Recorded {
@@ -259,11 +274,11 @@ function candidateOf({ at, person, name, url, title, engagement }: TrafficEvent,
   }
 }
 
-/** Measures how long nothing else can run while closed visits are sealed. */
+/** Measures how long nothing else can run while closed visits are sealed. The tail has no limit here, so that they are all sealed at once. */
 async function sealingPause(): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), "footfall-bench-"))
   try {
-    const store = openStore(join(folder, "events.db"))
+    const store = openStore(join(folder, "events.db"), 1 << 30)
     const now = Date.now()
     // The first seal of a process also compiles the code.
     await record(store, 1, { from: now - 6 * IDLE_MS, to: now - 5 * IDLE_MS, events: CLOSED_EVENTS / 3 })
@@ -282,6 +297,7 @@ async function sealingPause(): Promise<Row[]> {
       last = performance.now()
     }
     await sealing
+    if (store.facts().hotRows > CLOSED_EVENTS / 2) throw new Error("The closed visits were not sealed")
     store.close()
     return [row(`longest pause while ${count(CLOSED_EVENTS)} events are sealed, ms`, longest, ms(longest), BARS.pauseMs, "ms")]
   } finally {
