@@ -21,7 +21,7 @@ interface ElementDescription {
 const KEY = "footfall.places"
 const MAX_POSITIONS = 50
 /** Maximum time to wait for a page that is still loading. */
-const MIN_WAIT_MS = 500
+const MIN_WAIT_MS = 1_500
 const MAX_WAIT_MS = 5_000
 
 /** Positions by history entry. They last as long as the tab, also across documents. */
