@@ -49,7 +49,7 @@ export function createKeyLookup({ catalog, clock, permissions }: KeyLookupOption
     markKeyUsed(catalog, key.id, { at: now, ipPrefix: ipPrefix || null, agent }).catch(() => {})
   }
   /** Marks expired keys now, so that they stay expired if the clock is set back. */
-  const endSoon = () => void expireKeys(catalog, clock.now()).catch(() => {}) // repeated every minute
+  const endNow = () => expireKeys(catalog, clock.now()).catch(() => {}) // repeated every minute
 
   return {
     async find(token, use = {}) {
@@ -58,10 +58,10 @@ export function createKeyLookup({ catalog, clock, permissions }: KeyLookupOption
       const found = await keyByKeyId(catalog, keyId)
       const now = clock.now()
       if (!isProven(hashOf(token), found, now) || !found) {
-        if (found?.previous && found.previous.validUntil <= now) endSoon()
+        if (found?.previous && found.previous.validUntil <= now) await endNow()
         return undefined
       }
-      if (keyState(found.key, now) === "expired" && found.key.expired_at === null) endSoon()
+      if (keyState(found.key, now) === "expired" && found.key.expired_at === null) await endNow()
       if (keyState(found.key, now) !== "active" || !isFrom(use.address, found.key) || isOrphaned(found)) return undefined
       noteUse(found.key, now, use)
       return found.creator ? cappedKey(found.key, found.creator, permissions) : found.key
