@@ -11,11 +11,17 @@ import type { OpenVisit } from "./writer.ts"
  */
 export class EarlyVisits {
   readonly #db: Database
-  #isEmpty: boolean
+  /** Whether the table has no rows, so that events need not be looked up in it. */
+  #isEmpty = false
 
   constructor(db: Database) {
     this.#db = db
-    this.#isEmpty = db.query("select 1 from early_batches where sealed_at is not null limit 1").get() === null
+    this.expired()
+  }
+
+  /** Takes note that rows of closed visits were deleted. */
+  expired(): void {
+    this.#isEmpty = this.#db.query("select 1 from early_visits limit 1").get() === null
   }
 
   /** Records that a batch is part of the store now. */

@@ -141,12 +141,13 @@ const INSERT = `insert or replace into early_visits
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 /** Deletes the rows of visits that are closed by now. */
-export async function dropExpired({ db, append }: Journal, now: number): Promise<void> {
+export async function dropExpired({ db, append, memory }: Journal, now: number): Promise<void> {
   const expired = `delete from early_visits where sequence in (select sequence from early_visits where arrived_at < ? limit ${SLICE})`
   const before = now - VISIT_IDLE_MS
   if (db.query("select 1 from early_visits where arrived_at < ? limit 1").get(before) === null) return
   while (append(() => db.query(expired).run(before).changes) === SLICE) await Bun.sleep(0)
   append(() => db.query("delete from early_batches where sealed_at < ?").run(now - BATCH_MS))
+  memory.early.expired()
 }
 
 /** Closes the chosen open visits in the segments of a site at once, so that no event takes them back before they are removed. */
