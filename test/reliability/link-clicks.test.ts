@@ -7,7 +7,7 @@ test.skipIf(!plugins.some(({ id }) => id === "links"))(
   `recorded clicks survive ${KILLS} kills, each exactly once, also in the lifetime counter`,
   () =>
     expectKept({
-      ...{ make: "scripts/bench/link-row.ts", path: "/l/bench", missingPath: "/l/nobody", status: 302, kind: "clicks" },
+      ...{ make: "scripts/bench/links/row.ts", path: "/l/bench", missingPath: "/l/nobody", status: 302, kind: "clicks" },
       counter: sql`select clicks_human as n from links_links`,
     }),
   180_000,
@@ -15,12 +15,12 @@ test.skipIf(!plugins.some(({ id }) => id === "links"))(
 
 test.skipIf(!plugins.some(({ id }) => id === "links"))(
   `loses the clicks of at most 20 ms in each of ${KILLS_UNDER_LOAD} kills under load`,
-  () => expectFewLost({ make: "scripts/bench/link-row.ts", path: "/l/bench", status: 302, kind: "clicks" }),
+  () => expectFewLost({ make: "scripts/bench/links/row.ts", path: "/l/bench", status: 302, kind: "clicks" }),
   180_000,
 )
 
 test.skipIf(!plugins.some(({ id }) => id === "links"))(
   "keeps a limit used up when the process is killed right after the last click",
-  () => expectUsedUp({ make: "scripts/bench/link-row.ts", path: "/l/bench" }),
+  () => expectUsedUp({ make: "scripts/bench/links/row.ts", path: "/l/bench" }),
   180_000,
 )

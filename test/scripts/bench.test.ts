@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test"
-import { comparePeople, fillPeople, peopleCases } from "../../scripts/bench/people.ts"
-import { compareAnswers, fill } from "../../scripts/bench/stores.ts"
+import { comparePeople, fillPeople, peopleCases } from "../../scripts/bench/people/people.ts"
+import { compareAnswers, fill } from "../../scripts/bench/stores/stores.ts"
 
-// DuckDB and SQLite share no code with our kernels, so their agreement shows that both are right.
+// DuckDB, SQLite and ClickHouse share no code with our kernels, so their agreement shows that all are right.
 test.each([
   ["one site", { events: 8_000, sites: 1 }],
   ["several sites", { events: 6_000, sites: 3 }],
 ])(
-  "Footfall, DuckDB and SQLite give the same answer to every report of the benchmark: %s",
+  "Footfall and the other stores give the same answer to every report of the benchmark: %s",
   async (_, size) => {
     await using filled = await fill({ ...size, days: 365, seed: 7, end: Date.parse("2026-11-21T00:00:00Z") })
     expect(filled.events).toBeGreaterThan(5_500)

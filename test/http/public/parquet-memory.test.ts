@@ -1,5 +1,5 @@
 import { expect } from "bun:test"
-import { fillDataDir } from "../../../scripts/bench/memory.ts"
+import { fillDataDir } from "../../../scripts/bench/server/memory.ts"
 import { footfall, PROGRAM, serveFootfall } from "../../../scripts/instance.ts"
 import { bySize, longTest } from "../../size.ts"
 
