@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test"
 import type { PeopleSet } from "../../src/domain/people.ts"
 import { peopleStates } from "../../src/query/people/sets.ts"
+import { ColumnCache } from "../../src/store/events/cache.ts"
 import type { Snapshot } from "../../src/store/events/part.ts"
 import { Results } from "../../src/store/events/results.ts"
 import { bySize, SEED } from "../size.ts"
@@ -49,7 +50,7 @@ test.each(Array.from({ length: WORLDS }, (_, i) => SEED * 3_000 + i))(
 /** Compares the states that are remembered for a set with those that are computed from nothing. */
 function compareStates(world: World, set: PeopleSet, context: string): void {
   const snapshot = world.snapshot(SITE.id)
-  const forgetful: Snapshot = { ...snapshot, results: new Results(0) }
+  const forgetful: Snapshot = { ...snapshot, results: new Results(0, new ColumnCache(0)) }
   const described = JSON.stringify(set, (name, value) => (name === "site" || name === "siteKey" ? undefined : value))
   const [remembered, computed] = [peopleStates(snapshot, set, neverStop), peopleStates(forgetful, set, neverStop)]
   expect(remembered, `${context}: ${described}`).toEqual(computed)

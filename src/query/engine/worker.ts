@@ -1,5 +1,6 @@
 import { AppError } from "../../domain/error.ts"
 import type { VisibleImport } from "../../domain/imported.ts"
+import { OutdatedSnapshot } from "../../store/events/dictionary/read-dictionary.ts"
 import { StoreFault } from "../../store/events/fault.ts"
 import type { EventReader } from "../../store/events/part.ts"
 import { openEventReader } from "../../store/events/reader.ts"
@@ -38,7 +39,20 @@ function obey(message: ToWorker): FromWorker | undefined {
       void prepare(message.cacheBytes)
       return undefined
     case "ask":
-      return { type: "answer", answer: answerOf(message.task, message.imports) }
+      return { type: "answer", answer: repeatedAnswer(message.task, message.imports) }
+  }
+}
+
+/** Number of attempts at a query whose texts are erased while it runs. Erasures are rare, and take longer than most queries. */
+const ATTEMPTS = 5
+
+function repeatedAnswer(task: Task, visible: readonly VisibleImport[]): Answer {
+  for (let left = ATTEMPTS; ; left--) {
+    try {
+      return answerOf(task, visible)
+    } catch (error) {
+      if (left === 1 || !(error instanceof OutdatedSnapshot)) throw error
+    }
   }
 }
 

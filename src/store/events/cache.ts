@@ -18,7 +18,7 @@ interface Entry {
 }
 
 /**
- * A cache of decoded columns, bounded by their bytes. It prefers to evict columns that the last two reports did not use, and otherwise
+ * A cache of decoded columns, bounded by their bytes and by what is reserved for results and texts. It prefers to evict columns that the last two reports did not use, and otherwise
  * evicts at random. Eviction of the least recently used column would be worse: the same report is often repeated and reads its columns
  * in the same order, so if they slightly exceed the cache, each eviction would remove the column that is needed next.
  */
@@ -40,6 +40,12 @@ export class ColumnCache {
     this.#report++
   }
 
+  /** Takes memory for something else that belongs to the same limit, or gives it back. */
+  reserve(bytes: number): void {
+    this.#bytes += bytes
+    this.#makeRoom(0)
+  }
+
   get(key: string): Numbers | undefined {
     const place = this.#places.get(key)
     if (place === undefined) return undefined
@@ -49,7 +55,7 @@ export class ColumnCache {
   }
 
   set(key: string, column: Numbers): void {
-    while (this.#bytes + column.byteLength > this.limit && this.#entries.length > 0) this.#remove(this.#victim())
+    this.#makeRoom(column.byteLength)
     this.#places.set(key, this.#entries.length)
     this.#entries.push({ key, column, report: this.#report })
     this.#bytes += column.byteLength
@@ -57,6 +63,10 @@ export class ColumnCache {
     if (this.#decoded < COLLECT_AFTER_BYTES) return
     this.#decoded = 0
     Bun.gc(this.waits)
+  }
+
+  #makeRoom(bytes: number): void {
+    while (this.#bytes + bytes > this.limit && this.#entries.length > 0) this.#remove(this.#victim())
   }
 
   #victim(): number {

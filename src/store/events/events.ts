@@ -115,7 +115,7 @@ function createStore(journal: Journal, tailBytes: number): EventStore {
   }
 
   return {
-    ...createUpkeep(journal, { tailBytes }),
+    ...createUpkeep(journal, { tailBytes, sync: () => disk.sync() }),
     ...extentOf(journal),
     ...talliesOf(journal),
     ...identitiesOf(journal),

@@ -1,5 +1,6 @@
 import { laneOf, type SegmentKind } from "./bytes/lanes.ts"
 import { appliedMigrations } from "./database.ts"
+import { hasTextEnding, numberOf } from "./dictionary/texts.ts"
 import { translateErrors } from "./fault.ts"
 import type { Journal } from "./journal.ts"
 import { openSegments } from "./upkeep/segments.ts"
@@ -44,10 +45,8 @@ export function extentOf(journal: Journal): Extent {
       return last === 0 ? undefined : last
     },
     hasEventsFrom(siteId, host) {
-      const hostnames = translateErrors(() => journal.memory.interner.texts(siteId, "hostname"))
-      if (!host.startsWith("*.")) return hostnames.has(host)
-      const ending = host.slice(1)
-      return hostnames.keys().some((hostname) => hostname.endsWith(ending))
+      if (host.startsWith("*.")) return translateErrors(() => hasTextEnding(db, siteId, "hostname", host.slice(1)))
+      return translateErrors(() => numberOf(db, siteId, "hostname", host) !== undefined)
     },
     oldestUnsealedAt: () => journal.memory.tails.oldestArrival(),
     facts: () =>

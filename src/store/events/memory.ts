@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite"
 import { COLLECT } from "../../domain/limits.ts"
-import { Interner } from "./dictionary/dictionary.ts"
+import { Interner } from "./dictionary/interner.ts"
 import { Uses } from "./dictionary/uses.ts"
 import { Visitors } from "./dictionary/visitors.ts"
 import { EarlyVisits } from "./early-visits.ts"

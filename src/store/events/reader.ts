@@ -3,13 +3,13 @@ import type { DictionaryName } from "../../domain/dimension.ts"
 import { laneOf, type SegmentKind } from "./bytes/lanes.ts"
 import { ColumnCache } from "./cache.ts"
 import { openForReading } from "./database.ts"
-import { ReadDictionary } from "./dictionary/dictionary.ts"
+import { OutdatedSnapshot, ReadDictionary, TextBlocks } from "./dictionary/read-dictionary.ts"
 import { TakenVisits } from "./early-visits.ts"
 import { translateErrors } from "./fault.ts"
 import { visiblePart, withoutTaken } from "./masked-part.ts"
 import type { Dictionary, EventReader, Imports, Part, Snapshot } from "./part.ts"
 import { Results } from "./results.ts"
-import { listSegments, Segment } from "./segment.ts"
+import { listSegmentIds, listSegments, Segment, type SegmentRow, segmentById } from "./segment.ts"
 import { forEachRow, readRows, type SentStatement } from "./tables/row-tables.ts"
 import { readState, Tails } from "./tail/tails.ts"
 import { openTotals, type Totals } from "./totals.ts"
@@ -30,7 +30,11 @@ const MIN_RESULT_BYTES = 4 << 20
 interface LaneSegments {
   segments: Segment[]
   name: string
+  generation: number
 }
+
+/** Number of sites whose segments and dictionaries are listed in memory. */
+const MAX_SITES = 200
 
 /** Number of latest segments that determine the busiest site. */
 const LATEST_SEGMENTS = 200
@@ -46,7 +50,9 @@ class Reader implements EventReader {
   readonly #segments = new Map<number, LaneSegments>()
   /** By site. */
   readonly #totals = new Map<number, Totals[]>()
-  readonly #dictionaries = new Map<string, ReadDictionary>()
+  /** By site, then by name. */
+  readonly #dictionaries = new Map<number, Map<DictionaryName, ReadDictionary>>()
+  readonly #texts: TextBlocks
   #taken = new TakenVisits()
   /** Segments without the visits that were taken back, as of the last such visit. */
   readonly #rests = new WeakMap<Segment, { last: number; rest: Part }>()
@@ -54,7 +60,8 @@ class Reader implements EventReader {
   constructor(db: Database, cache: ColumnCache) {
     this.#db = db
     this.#cache = cache
-    this.#results = new Results(Math.max(MIN_RESULT_BYTES, cache.limit / RESULT_SHARE))
+    this.#results = new Results(Math.max(MIN_RESULT_BYTES, cache.limit / RESULT_SHARE), cache)
+    this.#texts = new TextBlocks(cache)
   }
 
   snapshot(siteId: number, kind: SegmentKind = "visits", imports: Imports = [], alongside?: SegmentKind): Snapshot {
@@ -94,12 +101,13 @@ class Reader implements EventReader {
     for (const ordinal of tail?.visit("visitor") ?? []) visitorLimit = Math.max(visitorLimit, ordinal + 1)
     const shown = imports === "all" ? [] : imports
     const isShown = ({ importId, run }: Totals) => shown.some((one) => one.id === importId && run <= one.run)
+    const epoch = this.#epoch
     const totals = shown.length > 0 && kind === "visits" ? this.#totalsOf(siteId).filter(isShown) : []
     return {
       siteId,
       visitorLimit,
       parts,
-      dictionary: (name) => this.#dictionary(siteId, name),
+      dictionary: (name) => this.#dictionary(siteId, name, epoch),
       imports: shown,
       totals: (kind) => totals.filter((part) => part.kind === kind),
       version: {
@@ -119,14 +127,16 @@ class Reader implements EventReader {
     }
     const generation = readState(this.#db, "generation")
     if (generation !== this.#generation) {
-      this.#segments.clear()
       this.#totals.clear()
       if (this.#taken.isStale(this.#db)) this.#taken = new TakenVisits()
     }
     this.#generation = generation
     this.#taken.follow(this.#db)
     const epoch = readState(this.#db, "dictionary_epoch")
-    if (epoch !== this.#epoch) this.#dictionaries.clear()
+    if (epoch !== this.#epoch) {
+      this.#dictionaries.clear()
+      this.#texts.clear()
+    }
     this.#epoch = epoch
   }
 
@@ -144,31 +154,49 @@ class Reader implements EventReader {
   #segmentsOf(siteId: number, kind: SegmentKind): LaneSegments {
     const lane = laneOf(siteId, kind)
     const known = this.#segments.get(lane)
-    if (known) return known
-    const rows = listSegments(this.#db, siteId, kind)
-    const found = {
-      segments: rows.map((row) => new Segment(row, this.#db, this.#cache)),
-      name: Bun.hash(rows.map(({ id }) => id).join()).toString(36),
-    }
+    if (known?.generation === this.#generation) return known
+    const segments = this.#listed(siteId, kind, known?.segments ?? [])
+    const name = Bun.hash(segments.map(({ id }) => id).join()).toString(36)
+    const found = { segments, name, generation: this.#generation }
+    if (this.#segments.size >= MAX_SITES) this.#segments.clear()
     this.#segments.set(lane, found)
     return found
   }
 
+  /** Lists the segments of a lane. Those of the former list are kept, because few change between two generations. */
+  #listed(siteId: number, kind: SegmentKind, former: readonly Segment[]): Segment[] {
+    const opened = (row: SegmentRow) => new Segment(row, this.#db, this.#cache)
+    if (former.length === 0) return listSegments(this.#db, siteId, kind).map(opened)
+    const known = new Map(former.map((segment) => [segment.id, segment]))
+    return listSegmentIds(this.#db, siteId, kind).map(({ id, run, open_until }) => {
+      const segment = known.get(id)
+      const isSame = segment?.run === run && segment.openUntil === (open_until ?? undefined)
+      return isSame ? segment : opened(segmentById(this.#db, id))
+    })
+  }
+
   #totalsOf(siteId: number): Totals[] {
     const totals = this.#totals.get(siteId) ?? openTotals(this.#db, siteId, this.#cache)
+    if (this.#totals.size >= MAX_SITES) this.#totals.clear()
     this.#totals.set(siteId, totals)
     return totals
   }
 
   /** Returns a dictionary. Values are only added, so one that has grown since the snapshot still gives the same texts for its numbers. */
-  #dictionary(siteId: number, name: DictionaryName): Dictionary {
-    const key = `${siteId} ${name}`
-    let dictionary = this.#dictionaries.get(key)
-    if (!dictionary) {
-      dictionary = new ReadDictionary(siteId, name)
-      this.#dictionaries.set(key, dictionary)
+  #dictionary(siteId: number, name: DictionaryName, epoch: number): Dictionary {
+    if (epoch !== this.#epoch) throw new OutdatedSnapshot("Texts were erased since the snapshot")
+    let ofSite = this.#dictionaries.get(siteId)
+    if (!ofSite) {
+      if (this.#dictionaries.size >= MAX_SITES) this.#dictionaries.clear()
+      ofSite = new Map()
+      this.#dictionaries.set(siteId, ofSite)
     }
-    dictionary.follow(this.#db)
+    let dictionary = ofSite.get(name)
+    if (dictionary) dictionary.follow()
+    else {
+      dictionary = new ReadDictionary(this.#db, this.#texts, { siteId, name, epoch })
+      ofSite.set(name, dictionary)
+    }
     return dictionary
   }
 }

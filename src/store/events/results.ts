@@ -1,3 +1,4 @@
+import type { ColumnCache } from "./cache.ts"
 import type { ResultCache } from "./part.ts"
 
 interface Entry {
@@ -6,13 +7,16 @@ interface Entry {
   bytes: number
 }
 
-/** Results of reports, bounded by their bytes. The least recently used ones are dropped first. */
+/** Results of reports, bounded by their bytes, which they take from the cache of columns. The least recently used ones are dropped first. */
 export class Results implements ResultCache {
   /** In order of use. */
   readonly #entries = new Map<string, Entry>()
   #bytes = 0
 
-  constructor(readonly limit: number) {}
+  constructor(
+    readonly limit: number,
+    private readonly cache: Pick<ColumnCache, "reserve">,
+  ) {}
 
   get(key: string, version: string): unknown {
     const entry = this.#entries.get(key)
@@ -36,11 +40,16 @@ export class Results implements ResultCache {
 
   #add(key: string, entry: Entry): void {
     this.#entries.set(key, entry)
-    this.#bytes += entry.bytes
+    this.#change(entry.bytes)
   }
 
   #remove(key: string, entry: Entry): void {
     this.#entries.delete(key)
-    this.#bytes -= entry.bytes
+    this.#change(-entry.bytes)
+  }
+
+  #change(bytes: number): void {
+    this.#bytes += bytes
+    this.cache.reserve(bytes)
   }
 }

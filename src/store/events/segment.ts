@@ -25,7 +25,7 @@ export const FORMAT = 1
 const KINDS = SEGMENT_KINDS.map((kind) => `'${kind}'`).join(", ")
 
 /** A row of the table `segments`. */
-interface SegmentRow {
+export interface SegmentRow {
   id: number
   site_id: number
   import_id: number
@@ -50,6 +50,17 @@ export function listSegments(db: Database, siteId: number, kind: SegmentKind): S
     where site_id = ? and kind = ? and retired_at is null order by min_start, id`
   return db.query<SegmentRow, [number, string]>(sql).all(siteId, kind)
 }
+
+/** Lists the ids of the same segments, with what can change of a segment. */
+export function listSegmentIds(db: Database, siteId: number, kind: SegmentKind): Pick<SegmentRow, "id" | "run" | "open_until">[] {
+  const sql = `select id, run, open_until from segments
+    where site_id = ? and kind = ? and retired_at is null order by min_start, id`
+  return db.query<Pick<SegmentRow, "id" | "run" | "open_until">, [number, string]>(sql).all(siteId, kind)
+}
+
+/** Returns a segment that is listed in the same transaction. */
+export const segmentById = (db: Database, id: number): SegmentRow =>
+  db.query<SegmentRow, [number]>(`select ${FIELDS} from segments where id = ?`).get(id)! // it was listed
 
 /** Lists a site's segments of all kinds whose rows are visits, by start. */
 export function listAllSegments(db: Database, siteId: number): SegmentRow[] {

@@ -3,7 +3,7 @@ import { dayNumber, IMPORTED_KINDS, IMPORTED_TABLES, type ImportedKind, type Imp
 import { ByteReader, ByteWriter, unseal } from "./bytes/bytes.ts"
 import { constantOf, decodeFloat64, decodeUint32, encodeColumn } from "./bytes/codec.ts"
 import type { ColumnCache } from "./cache.ts"
-import { propertyDictionary } from "./dictionary/dictionary.ts"
+import { propertyDictionary } from "./dictionary/texts.ts"
 import { StoreFault } from "./fault.ts"
 import type { Journal } from "./journal.ts"
 import type { Memory } from "./memory.ts"

@@ -3,7 +3,7 @@ import type { DictionaryName } from "../../../domain/dimension.ts"
 import { DEFAULT_SETTINGS } from "../../../domain/site.ts"
 import { kindOfLane } from "../bytes/lanes.ts"
 import { ColumnCache } from "../cache.ts"
-import { type Interner, OTHER, propertyDictionary, ReadDictionary } from "../dictionary/dictionary.ts"
+import { numberOf, OTHER, propertyDictionary, textOf } from "../dictionary/texts.ts"
 import type { Journal } from "../journal.ts"
 import { saveCounters } from "../memory.ts"
 import type { Part } from "../part.ts"
@@ -45,12 +45,12 @@ export function fillSales(journal: Journal): void {
 }
 
 /** Yields the events of a part that have revenue. Who sent them and which were repeated is not known any more. */
-function* salesOf({ db, memory }: Journal, part: Part): IterableIterator<SaleRow> {
+function* salesOf({ db }: Journal, part: Part): IterableIterator<SaleRow> {
   const { row, amount, currency } = part.revenue()
   if (row.length === 0) return
   const { siteId } = part
-  const text = textsOf(db, siteId)
-  const orders = ordersOf(part, memory.interner, text)
+  const text = (name: DictionaryName, id: number) => textOf(db, siteId, name, id)
+  const orders = ordersOf(db, part, text)
   const [visits, offsets, names] = [part.event("visit"), part.event("offset"), part.event("name")]
   const [starts, sequences] = [part.starts(), part.sequences()]
   for (let place = 0; place < row.length; place++) {
@@ -69,9 +69,9 @@ function* salesOf({ db, memory }: Journal, part: Part): IterableIterator<SaleRow
 }
 
 /** Returns the order ids by event row. Sites had no other property for them. Order ids over the limit of values are unknown. */
-function ordersOf(part: Part, interner: Pick<Interner, "find">, text: ReturnType<typeof textsOf>): Map<number, string> {
+function ordersOf(db: Database, part: Part, text: (name: DictionaryName, id: number) => string): Map<number, string> {
   const orders = new Map<number, string>()
-  const property = interner.find(part.siteId, "property", DEFAULT_SETTINGS.order_property)
+  const property = numberOf(db, part.siteId, "property", DEFAULT_SETTINGS.order_property)
   if (property === undefined) return orders
   const { row, key, value } = part.props()
   const sold = new Set(part.revenue().row)
@@ -81,15 +81,4 @@ function ordersOf(part: Part, interner: Pick<Interner, "find">, text: ReturnType
     if (order !== OTHER) orders.set(row[place]!, order)
   }
   return orders
-}
-
-/** Creates the function that returns the text of a number. */
-function textsOf(db: Database, siteId: number): (name: DictionaryName, id: number) => string {
-  const known = new Map<DictionaryName, ReadDictionary>()
-  return (name, id) => {
-    const dictionary = known.get(name) ?? new ReadDictionary(siteId, name)
-    if (!known.has(name)) dictionary.follow(db)
-    known.set(name, dictionary)
-    return dictionary.text(id)
-  }
 }

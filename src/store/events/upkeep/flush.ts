@@ -18,13 +18,13 @@ export async function flushIds(journal: Journal, now: number): Promise<boolean> 
   visitors.gather()
   eventIds.gather()
   for (const ids of [visitors, eventIds]) {
-    while (journal.memory === memory && journal.change(() => ids.flush(SLICE))) await Bun.sleep(0)
+    while (journal.memory === memory && journal.change(() => ids.flush(SLICE), true)) await Bun.sleep(0)
   }
   if (journal.memory !== memory) return false
   const commit: Commit = (work) => {
     // The old memory may contain ids of a failed commit.
     if (journal.memory !== memory) throw new Error("Memory was reloaded while hours of event ids were closed")
-    return journal.commit(work)
+    return journal.append(work)
   }
   // From now on, a start reads these ids from the tables.
   commit(() => writeState(journal.db, "ids_floor", lastRecord))
@@ -43,7 +43,7 @@ export function flushAllIds({ memory: { visitors, eventIds } }: Journal): void {
 
 /** Destroys the rows of a period in short transactions. Deleted rows are overwritten, which takes time. */
 export async function forgetPeriod(journal: Journal, siteId: number, period: string): Promise<void> {
-  while (journal.commit(() => journal.memory.visitors.forgetStored(siteId, period, FORGET_SLICE))) {
+  while (journal.append(() => journal.memory.visitors.forgetStored(siteId, period, FORGET_SLICE))) {
     await Bun.sleep(0)
     // Also ids that arrived meanwhile or came back when memory was reloaded.
     journal.memory.visitors.forget(siteId, period)

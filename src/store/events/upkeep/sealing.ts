@@ -7,6 +7,7 @@ import { dropMostSales, dropSales, salesOfVisits } from "../tables/sales.ts"
 import type { SiteTail } from "../tail/tail.ts"
 import { readState } from "../tail/tails.ts"
 import { buildSegments } from "./build.ts"
+import type { Candidates } from "./candidates.ts"
 import { type Carryover, carryOver, replaceLog, trimLog } from "./carry-over.ts"
 import { dropExpired, EarlyBatch } from "./early.ts"
 import { flushAllIds, flushIds } from "./flush.ts"
@@ -65,14 +66,18 @@ async function buildPlannedSegments(db: Database, plans: readonly SitePlan[], ba
   return ids
 }
 
-/** Removes the chosen visits from the tail of a lane by rewriting the log without them. Returns their number. */
-export async function eraseFromTail(journal: Journal, lane: number, choose: Choose): Promise<number> {
+/**
+ * Removes the chosen visits from the tail of a lane by rewriting the log without them. Returns their number, and adds what they referred to
+ * to the candidates.
+ */
+export async function eraseFromTail(journal: Journal, lane: number, choose: Choose, candidates: Candidates): Promise<number> {
   const tail = journal.memory.tails.find(lane)
   if (!tail) return 0
   const chosen = choose(tail, kindOfLane(lane))
   const count = chosen.reduce((sum, each) => sum + each, 0)
   if (count === 0) return 0
   closeVisits(tail, chosen)
+  await runStepsYielding(candidates.add(tail, chosen))
   const found = kindOfLane(lane) === "visits" ? await salesOfVisits(journal.db, tail, chosen) : []
   const sales = await dropMostSales(journal.db, found, journal.commit)
   await rewriteTail(

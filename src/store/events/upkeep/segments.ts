@@ -6,9 +6,11 @@ import { hideAgain, lastTaken, readTakenVisits } from "../early-visits.ts"
 import { withoutTaken } from "../masked-part.ts"
 import type { Part } from "../part.ts"
 import { FORMAT, listAllSegments, Segment } from "../segment.ts"
+import { runStepsYielding } from "../steps.ts"
 import { dropMostSales, dropSales, salesOfVisits } from "../tables/sales.ts"
 import { readState, writeState } from "../tail/tails.ts"
 import { type BuiltSegment, buildSegments, SEGMENT_EVENTS, type Source } from "./build.ts"
+import type { Candidates } from "./candidates.ts"
 
 /** Number of small segments of a site from which merging is worthwhile. */
 const SMALL_SEGMENTS = 8
@@ -110,10 +112,18 @@ export async function rewrite(
   now: number,
   commit: Commit,
 ): Promise<() => void> {
-  const { siteId, importId } = sources[0]!.part
-  const added: number[] = []
-  for await (const segment of buildSegments(sources)) added.push(commit(() => insertPending(db, siteId, importId, segment, options)))
+  const added = await rebuilt(db, sources, options, commit)
   return () => publishSegments(db, added, oldIds, now)
+}
+
+/** Builds and stores segments from the sources, which readers do not see yet. Returns their ids. */
+async function rebuilt(db: Database, sources: readonly Source[], options: SegmentOptions, commit: Commit): Promise<number[]> {
+  const added: number[] = []
+  for await (const segment of buildSegments(sources)) {
+    const { siteId, importId } = sources[0]!.part
+    added.push(commit(() => insertPending(db, siteId, importId, segment, options)))
+  }
+  return added
 }
 
 /** Lists the sites with so many small segments that merging is worthwhile. */
@@ -156,39 +166,56 @@ function smallRuns<Each extends { segment: Segment }>(segments: readonly Each[])
   return runs.filter((run) => run.length > 1)
 }
 
-/** Removes chosen visits from all segments of a site that begin before a moment, all at the same time. Returns their number. */
+/** What to remove from the segments of a site. */
+interface Removal {
+  choose: Choose
+  /** Only segments that begin before are read, epoch ms. */
+  startsBefore: number
+  now: number
+  /** Receives what the removed visits referred to. */
+  candidates: Candidates
+}
+
+/** Number of segments from which visits are removed above which it takes less time to examine all texts of the site. */
+const MAX_READ = 64
+
+/**
+ * Removes chosen visits from all segments of a site, all at the same time. Returns their number, and whether the candidates include what all
+ * of them referred to.
+ */
 export async function eraseVisits(
   db: Database,
   siteId: number,
-  choose: Choose,
-  startsBefore: number,
-  now: number,
+  { choose, startsBefore, now, candidates }: Removal,
   commit: Commit,
-): Promise<number> {
-  const replacements: (() => void)[] = []
+): Promise<{ visits: number; hasCandidates: boolean }> {
+  const [added, retired]: [number[], number[]] = [[], []]
   const sales: number[] = []
-  let erased = 0
+  let visits = 0
   const taken = lastTaken(db)
   for (const { segment, part, id, run, kind, openUntil } of openSegments(db, siteId)) {
     if (segment.minStart >= startsBefore) continue
     await Bun.sleep(0)
     const chosen = choose(part, kind)
-    const keep = chosen.map((each) => 1 - each)
-    const count = keep.reduce((sum, kept) => sum + 1 - kept, 0)
+    const count = chosen.reduce((sum, each) => sum + each, 0)
     // Visits that were taken back may be among the erased ones in the tail, so they must not remain in the file.
     if (count === 0 && part === segment) continue
-    erased += count
+    visits += count
+    if (count > 0 && retired.length < MAX_READ) await runStepsYielding(candidates.add(part, chosen))
     if (kind === "visits") for (const sequence of await salesOfVisits(db, part, chosen)) sales.push(sequence)
-    replacements.push(await rewrite(db, [id], [{ part, keep }], { kind, run, openUntil }, now, commit))
+    const rest = count === part.visits ? [] : [{ part, keep: chosen.map((each) => 1 - each) }]
+    for (const built of await rebuilt(db, rest, { kind, run, openUntil }, commit)) added.push(built)
+    retired.push(id)
   }
-  if (replacements.length === 0) return 0
+  const hasCandidates = retired.length <= MAX_READ
+  if (retired.length === 0) return { visits, hasCandidates }
   const rest = await dropMostSales(db, sales, commit)
   commit(() => {
-    for (const replace of replacements) replace()
+    publishSegments(db, added, retired, now)
     hideAgain(db, taken)
     dropSales(db, rest)
   })
-  return erased
+  return { visits, hasCandidates }
 }
 
 /** Removes all segments of an import, or those of one run, with its cursors, in the caller's transaction. */

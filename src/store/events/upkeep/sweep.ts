@@ -2,14 +2,16 @@ import type { Database } from "bun:sqlite"
 import type { DictionaryName } from "../../../domain/dimension.ts"
 import { lanesOf } from "../bytes/lanes.ts"
 import { ColumnCache } from "../cache.ts"
+import { deletePerson } from "../dictionary/identities.ts"
+import { numberOf } from "../dictionary/texts.ts"
 import type { Journal } from "../journal.ts"
 import { runStepsYielding } from "../steps.ts"
 import { readState, writeState } from "../tail/tails.ts"
 import { openTotals } from "../totals.ts"
-import { References } from "./references.ts"
+import { Candidates, NumberSet } from "./candidates.ts"
 import { openSegments } from "./segments.ts"
 
-/** Number of rows that are checked per transaction. */
+/** Number of rows that are read or changed per step. */
 const SLICE = 2_000
 /** Size of the column cache. A sweep reads each column once. */
 const CACHE_BYTES = 1 << 20
@@ -34,88 +36,109 @@ export function sitesDueForSweep(db: Database): number[] {
 
 /**
  * Blanks the texts that no row refers to after visits were removed, and deletes such person keys. The numbers of texts stay assigned.
- * It works in slices with events arriving in between, whose references are tracked while it runs. An interrupted sweep stays due and
- * starts from the beginning.
+ * `removed` are the texts and visitors of the removed visits; without it, all of the site are examined. It works in slices with events
+ * arriving in between, whose references are tracked while it runs. The caller waits for the disk. An interrupted sweep stays due and
+ * starts from the beginning, without `removed`.
  */
-export async function sweep(journal: Journal, siteId: number): Promise<void> {
+export async function sweep(journal: Journal, siteId: number, removed?: Candidates): Promise<void> {
   const { db, memory } = journal
   const used = memory.uses.watch(siteId)
+  const change = (work: () => void): void => {
+    if (journal.memory !== memory) throw new Error("Memory was reloaded during a sweep")
+    journal.change(work, true)
+  }
   try {
-    const references = new References()
-    for (const { part } of openSegments(db, siteId)) await runStepsYielding(references.add(part))
-    const property = (key: string) => memory.interner.find(siteId, "property", key) ?? 0
-    for (const totals of openTotals(db, siteId, new ColumnCache(CACHE_BYTES, false)))
-      await runStepsYielding(references.addTotals(totals, property))
-    for (const lane of lanesOf(siteId)) {
-      const tail = memory.tails.find(lane)
-      if (tail) await runStepsYielding(references.add(tail))
+    const candidates = removed ?? (await everyText(db, siteId))
+    candidates.visitors = await personsAmong(db, siteId, removed?.visitors)
+    await keepUnused(journal, siteId, candidates)
+    let isBegun = false
+    for (const slice of slicesOf(candidates.texts())) {
+      change(() => {
+        // Reports that began before refer to texts that are blanked now, and begin again.
+        if (!isBegun) startEpoch(db)
+        for (const [name, id] of slice) if (!used.has(name, id)) blank(journal, siteId, name, id)
+      })
+      isBegun = true
+      await Bun.sleep(0)
     }
-    const change = (work: () => boolean): boolean => {
-      if (journal.memory !== memory) throw new Error("Memory was reloaded during a sweep")
-      return journal.change(work)
+    for (const slice of slicesOf(candidates.visitors)) {
+      change(() => {
+        for (const ordinal of slice) if (!used.hasPerson(ordinal)) deletePerson(db, siteId, ordinal)
+      })
+      await Bun.sleep(0)
     }
-    const texts = new Texts(db, siteId)
-    while (change(() => texts.blank((name, id) => references.has(name, id) || used.has(name, id), memory.interner))) await Bun.sleep(0)
-    const persons = new Persons(db, siteId)
-    while (change(() => persons.forget((ordinal) => references.hasVisitor(ordinal) || used.hasPerson(ordinal)))) await Bun.sleep(0)
     change(() => {
-      writeState(db, "dictionary_epoch", readState(db, "dictionary_epoch") + 1)
+      // Readers forget the texts that they have read meanwhile.
+      if (isBegun) startEpoch(db)
       clearSweepDue(db, siteId)
-      return true
     })
   } finally {
     memory.uses.end()
   }
 }
 
-/** Walks through the dictionaries of a site in slices, each in the caller's transaction. */
-class Texts {
-  #name = ""
-  #id = -1
+function startEpoch(db: Database): void {
+  writeState(db, "dictionary_epoch", readState(db, "dictionary_epoch") + 1)
+}
 
-  constructor(
-    readonly db: Database,
-    readonly siteId: number,
-  ) {}
-
-  /** Blanks the unused texts of the next slice. Returns false when there are no more. */
-  blank(
-    isUsed: (name: DictionaryName, id: number) => boolean,
-    interner: { forget(siteId: number, name: DictionaryName, text: string): void },
-  ): boolean {
-    const sql = `select name, id, value from dictionary where site_id = ? and (name, id) > (?, ?) order by name, id limit ${SLICE}`
-    const rows = this.db
-      .query<{ name: DictionaryName; id: number; value: string }, [number, string, number]>(sql)
-      .all(this.siteId, this.#name, this.#id)
-    const blank = this.db.query("update dictionary set value = '' where site_id = ? and name = ? and id = ?")
-    for (const { name, id, value } of rows) {
-      if (value === "" || isUsed(name, id)) continue
-      blank.run(this.siteId, name, id)
-      // If the text comes again, it gets a new number.
-      interner.forget(this.siteId, name, value)
-    }
-    const last = rows.at(-1)
-    if (last) [this.#name, this.#id] = [last.name, last.id]
-    return last !== undefined
+/** Removes the candidates that the rows of the site refer to. */
+async function keepUnused({ db, memory }: Journal, siteId: number, candidates: Candidates): Promise<void> {
+  for (const { part } of openSegments(db, siteId)) {
+    if (candidates.isEmpty) return
+    await runStepsYielding(candidates.keepUnusedBy(part))
+  }
+  const property = (key: string) => numberOf(db, siteId, "property", key) ?? 0
+  for (const totals of openTotals(db, siteId, new ColumnCache(CACHE_BYTES, false)))
+    await runStepsYielding(candidates.keepUnusedByTotals(totals, property))
+  for (const lane of lanesOf(siteId)) {
+    const tail = memory.tails.find(lane)
+    if (tail) await runStepsYielding(candidates.keepUnusedBy(tail))
   }
 }
 
-/** Walks through the person keys of a site in slices, each in the caller's transaction. */
-class Persons {
-  #key = new Uint8Array(0)
+function blank({ db, memory }: Journal, siteId: number, name: DictionaryName, id: number): void {
+  const find = db.query<{ value: string }, [number, string, number]>(
+    "select value from dictionary where site_id = ? and name = ? and id = ?",
+  )
+  const text = find.get(siteId, name, id)?.value
+  // The missing value and the fixed texts are not in the table.
+  if (text === undefined || text === "") return
+  db.query("update dictionary set value = '' where site_id = ? and name = ? and id = ?").run(siteId, name, id)
+  // If the text comes again, it gets a new number.
+  memory.interner.forget(siteId, name, text)
+}
 
-  constructor(
-    readonly db: Database,
-    readonly siteId: number,
-  ) {}
-
-  /** Deletes the unused person keys of the next slice. Returns false when there are no more. */
-  forget(isUsed: (ordinal: number) => boolean): boolean {
-    const sql = `select person_key as key, ordinal from identities where site_id = ? and person_key > ? order by person_key limit ${SLICE}`
-    const rows = this.db.query<{ key: Uint8Array<ArrayBuffer>; ordinal: number }, [number, Uint8Array]>(sql).all(this.siteId, this.#key)
-    const forget = this.db.query("delete from identities where site_id = ? and person_key = ?")
-    for (const { key, ordinal } of rows) if (!isUsed(ordinal)) forget.run(this.siteId, key)
-    this.#key = rows.at(-1)?.key ?? this.#key
-    return rows.length > 0
+/** Returns all texts of a site as candidates. */
+async function everyText(db: Database, siteId: number): Promise<Candidates> {
+  const candidates = new Candidates()
+  const sql = `select name, id from dictionary where site_id = ? and (name, id) > (?, ?) and value <> '' order by name, id limit ${SLICE}`
+  const next = db.query<{ name: DictionaryName; id: number }, [number, string, number]>(sql)
+  for (let rows = next.all(siteId, "", -1); rows.length > 0; rows = next.all(siteId, rows.at(-1)!.name, rows.at(-1)!.id)) {
+    for (const { name, id } of rows) candidates.addText(name, id)
+    await Bun.sleep(0)
   }
+  return candidates
+}
+
+/** Returns those of some visitors, or of all of a site, who have a person key. */
+async function personsAmong(db: Database, siteId: number, visitors: NumberSet | undefined): Promise<NumberSet> {
+  const persons = new NumberSet()
+  const sql = `select ordinal from identities where site_id = ? and ordinal > ? order by ordinal limit ${SLICE}`
+  const next = db.query<{ ordinal: number }, [number, number]>(sql)
+  for (let rows = next.all(siteId, -1); rows.length > 0; rows = next.all(siteId, rows.at(-1)!.ordinal)) {
+    for (const { ordinal } of rows) if (visitors === undefined || visitors.has(ordinal)) persons.add(ordinal)
+    await Bun.sleep(0)
+  }
+  return persons
+}
+
+function* slicesOf<Item>(items: Iterable<Item>): Generator<Item[]> {
+  let slice: Item[] = []
+  for (const item of items) {
+    slice.push(item)
+    if (slice.length < SLICE) continue
+    yield slice
+    slice = []
+  }
+  if (slice.length > 0) yield slice
 }

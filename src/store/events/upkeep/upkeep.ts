@@ -22,6 +22,7 @@ import { dropMostSales, dropSales, insertSales, type SaleRow, salesOfImport } fr
 import { readState } from "../tail/tails.ts"
 import { buildTotals, insertTotals, openTotals, withoutDaysBefore } from "../totals.ts"
 import { buildSegments } from "./build.ts"
+import { Candidates } from "./candidates.ts"
 import { closeInSegments, dropExpired, settleSegments } from "./early.ts"
 import { flushIds, forgetPeriod } from "./flush.ts"
 import { returnFreePages } from "./free-pages.ts"
@@ -110,7 +111,18 @@ export interface Upkeep {
   returnFreePages(): Promise<void>
 }
 
-export function createUpkeep(journal: Journal, { tailBytes }: { tailBytes: number }): Upkeep {
+interface UpkeepOptions {
+  /** Memory for what is not sealed. */
+  tailBytes: number
+  /** Resolves when everything committed before is on disk. */
+  sync(): Promise<void>
+}
+
+/**
+ * Creates the operations. Their steps do not wait for the disk, which would hold up the thread that answers: what is on disk later
+ * includes everything that was committed before. Those whose callers rely on the disk wait for it at their end, without holding up others.
+ */
+export function createUpkeep(journal: Journal, { tailBytes, sync }: UpkeepOptions): Upkeep {
   const { db } = journal
   let latest: Promise<unknown> = Promise.resolve()
   function queued<T>(work: () => Promise<T>): Promise<T> {
@@ -122,16 +134,20 @@ export function createUpkeep(journal: Journal, { tailBytes }: { tailBytes: numbe
   const erase = (siteId: number, choose: Choose, now: number, startsBefore = Number.POSITIVE_INFINITY, begin = () => {}): Promise<number> =>
     queued(async () => {
       begin()
-      closeInSegments(db, siteId, choose, journal.commit)
+      closeInSegments(db, siteId, choose, journal.append)
       const wasDue = isSweepDue(db, siteId)
-      journal.commit(() => markSweepDue(db, siteId))
+      journal.append(() => markSweepDue(db, siteId))
       await flushIds(journal, now)
-      let fromTail = 0
-      for (const lane of lanesOf(siteId)) fromTail += await eraseFromTail(journal, lane, choose)
-      const fromSegments = await eraseVisits(db, siteId, choose, startsBefore, now, journal.commit)
-      if (wasDue || fromTail + fromSegments > 0) await sweep(journal, siteId)
-      else journal.commit(() => clearSweepDue(db, siteId))
-      return fromTail + fromSegments
+      const candidates = new Candidates()
+      let visits = 0
+      for (const lane of lanesOf(siteId)) visits += await eraseFromTail(journal, lane, choose, candidates)
+      const sealed = await eraseVisits(db, siteId, { choose, startsBefore, now, candidates }, journal.append)
+      visits += sealed.visits
+      // What the visits of an interrupted removal referred to is not known.
+      if (wasDue || visits > 0) await sweep(journal, siteId, wasDue || !sealed.hasCandidates ? undefined : candidates)
+      else journal.append(() => clearSweepDue(db, siteId))
+      await sync()
+      return visits
     })
 
   /** Publishes the segments of a batch, with its sales and the cursor, in one transaction. */
@@ -156,16 +172,17 @@ export function createUpkeep(journal: Journal, { tailBytes }: { tailBytes: numbe
         if (totals.firstDay >= firstDay) continue
         const { importId, run, kind } = totals
         const rest = await withoutDaysBefore(totals, firstDay)
-        if (rest) added.push(journal.commit(() => insertTotals(db, { siteId, importId, run, kind }, rest)))
+        if (rest) added.push(journal.append(() => insertTotals(db, { siteId, importId, run, kind }, rest)))
         retired.push(totals.id)
         removed += totals.rows - (rest?.rows ?? 0)
       }
       if (retired.length === 0) return 0
-      journal.commit(() => {
+      journal.append(() => {
         publishSegments(db, added, retired, now)
         markSweepDue(db, siteId)
       })
       await sweep(journal, siteId)
+      await sync()
       return removed
     })
 
@@ -180,8 +197,8 @@ export function createUpkeep(journal: Journal, { tailBytes }: { tailBytes: numbe
     merge: (now) =>
       queued(async () => {
         await dropExpired(journal, now)
-        await settleSegments(db, now, journal.commit)
-        for (const siteId of mergeableSites(db)) await mergeSite(db, siteId, now, journal.commit)
+        await settleSegments(db, now, journal.append)
+        for (const siteId of mergeableSites(db)) await mergeSite(db, siteId, now, journal.append)
       }),
     retain: (siteId, cutoff, now) =>
       erase(siteId, (part) => Uint8Array.from(part.starts(), (start) => (start < cutoff ? 1 : 0)), now, cutoff),
@@ -197,12 +214,12 @@ export function createUpkeep(journal: Journal, { tailBytes }: { tailBytes: numbe
       }
       // Without a pause between the two, no event can carry an open visit over to a new ordinal.
       const begin = () => {
-        journal.commit(() => {
+        journal.append(() => {
           markSweepDue(db, siteId)
           for (const ordinal of ordinals) deletePerson(db, siteId, ordinal)
         })
         for (const lane of lanesOf(siteId)) closeInTail(journal, lane, chosen)
-        closeInSegments(db, siteId, chosen, journal.commit)
+        closeInSegments(db, siteId, chosen, journal.append)
       }
       await erase(siteId, choose, now, Number.POSITIVE_INFINITY, begin)
       return erased
@@ -238,13 +255,14 @@ export function createUpkeep(journal: Journal, { tailBytes }: { tailBytes: numbe
     joinRuns: (importId, lastRun) => queued(async () => journal.commit(() => joinRuns(db, importId, lastRun))),
     dropImport: (siteId, importId, now, run) =>
       queued(async () => {
-        const sales = await dropMostSales(db, salesOfImport(db, importId, run), journal.commit)
-        journal.commit(() => {
+        const sales = await dropMostSales(db, salesOfImport(db, importId, run), journal.append)
+        journal.append(() => {
           dropImport(db, siteId, importId, run, now)
           dropSales(db, sales)
           markSweepDue(db, siteId)
         })
         await sweep(journal, siteId)
+        await sync()
       }),
     async dropTotals(siteId, now) {
       const removed = await rewriteTotals(siteId, Number.POSITIVE_INFINITY, now)
@@ -262,9 +280,10 @@ export function createUpkeep(journal: Journal, { tailBytes }: { tailBytes: numbe
         await forgetPeriod(journal, siteId, period)
         // This is rare: the visits of a site without traffic for a day may not be sealed yet.
         if (lastRecord > readState(db, "log_floor")) await rewriteTail(journal, () => true)
+        await sync()
       })
     },
-    dropRetired: (now) => queued(() => dropRetiredInTurn(db, now - RETIRED_MS, journal.commit)),
+    dropRetired: (now) => queued(() => dropRetiredInTurn(db, now - RETIRED_MS, journal.append)),
     returnFreePages: () => queued(() => returnFreePages(db, journal.append)),
   }
 }
