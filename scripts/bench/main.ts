@@ -8,6 +8,7 @@ import { measureDashboard } from "./dashboards/dashboard.ts"
 import { measureDashboards } from "./dashboards/dashboards.ts"
 import { measureBoardFrames } from "./dashboards/frames.ts"
 import { measureBoardViewers } from "./dashboards/viewers.ts"
+import { measureHundred } from "./hundred/hundred.ts"
 import { measureImports } from "./imports/imports.ts"
 import { measureIngest } from "./ingest/ingest.ts"
 import { measurePressure } from "./ingest/pressure.ts"
@@ -47,6 +48,8 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   ingest: measureIngest,
   mcp: () => measureMcp({ ...year, events: 1_000_000, sites: 1 }),
   memory: () => measureMemory(largest),
+  /** A hundred million, unless another number is given. */
+  hundred: () => measureHundred({ ...year, events: values.events === ALL_SIZES ? 100_000_000 : largest.events }),
   pressure: () => measurePressure(largest),
   sales: measureSales,
   reports: () => measureReportEmails({ sites: Number(values.sites) }),
