@@ -7,7 +7,7 @@ import { alertingOf } from "./alerts/alerting.ts"
 import type { Area, IntegrationsHost } from "./area.ts"
 import { createChat } from "./chat/chat.ts"
 import { chatKindsOf } from "./chat/connecting.ts"
-import { fillDemo } from "./demo.ts"
+import { beginDemo, fillDemo } from "./demo.ts"
 import { ERRORS } from "./errors.ts"
 import { EVENTS } from "./events.ts"
 import { createIntegrations } from "./lifecycle.ts"
@@ -92,6 +92,7 @@ export default definePlugin({
         await alerting.onMemberLeave(statements, leave)
       },
       onEmailOutcome: reporting.onEmailOutcome,
+      beginDemo: (demo) => beginDemo(area, demo),
       fillDemo: (demo) => fillDemo(area, demo),
       onOrganizationDelete: async (statements, organizationId) => void (await removeAll(area, statements, { organizationId })),
     }

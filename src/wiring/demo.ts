@@ -17,7 +17,7 @@ interface PlannedSite {
   share: number
   goals: readonly object[]
   settings?: object
-  traffic?: Pick<SiteTraffic, "sells" | "hasOrders" | "hasVitals" | "hasAccounts">
+  traffic?: Pick<SiteTraffic, "sells" | "hasOrders" | "isLoyal" | "hasVitals" | "signedIn">
 }
 
 /** Fills a new instance for a demo: users, three sites with traffic, and examples of the plugins. */
@@ -50,7 +50,7 @@ export async function fillDemo(app: App, options: AppOptions & { clock: ReplayCl
   const to = options.clock.now()
   options.clock.set(to - shape.days * DAY_MS)
   const count = shape.sites ?? 1
-  const plan = Array.from({ length: count }, (_, index) => ({ ...DEMO_SITES[0], ...(index > 0 && numbered(index)), share: 1 / count }))
+  const plan = Array.from({ length: count }, (_, index) => ({ ...SHOP, ...(index > 0 && numbered(index)), share: 1 / count }))
   return fillSites(app, options, { sites: await createSites(app, plan, { ...shape, to }), requests: [], report })
 }
 
@@ -135,14 +135,20 @@ const PAGES_GOAL = { kind: "page", value: "/subscribe" }
 const SIGNUP_GOAL = { kind: "event", value: "signup" }
 const SHOP_GOALS = [{ kind: "event", value: "purchase" }, SIGNUP_GOAL, { kind: "page", value: "/cart" }]
 
-const DEMO_SITES: readonly [PlannedSite, ...PlannedSite[]] = [
-  { name: "Shop", host: "shop.example", share: 0.7, goals: SHOP_GOALS, traffic: { hasOrders: true, hasVitals: true } },
+const SHOP = {
+  ...{ name: "Shop", host: "shop.example", share: 0.7, goals: SHOP_GOALS },
+  traffic: { hasOrders: true, hasVitals: true },
+} as const satisfies PlannedSite
+
+const DEMO_SITES: readonly PlannedSite[] = [
+  // Some of its customers sign in, so that it knows who of them returns.
+  { ...SHOP, settings: { identity_mode: "identified" }, traffic: { ...SHOP.traffic, isLoyal: true, signedIn: 4 } },
   { name: "Magazine", host: "magazine.example", share: 0.2, goals: [SIGNUP_GOAL, PAGES_GOAL], traffic: { sells: false, hasVitals: true } },
-  // Its customers sign in, so that it knows who returns.
+  // All of its customers sign in.
   {
     ...{ name: "Wholesale", host: "wholesale.example", share: 0.1, goals: SHOP_GOALS },
     settings: { identity_mode: "identified" },
-    traffic: { hasAccounts: true },
+    traffic: { isLoyal: true, signedIn: 10 },
   },
 ]
 

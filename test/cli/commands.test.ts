@@ -339,13 +339,22 @@ test("demo serves generated traffic and leaves nothing behind", async () => {
     expect(commit.p99_ms).toBeWithin(commit.p50_ms, 30_000)
   }
   if (plugins.some(({ id }) => id === "links")) expect((await list("links")).length).toBe(5)
-  if (plugins.some(({ id }) => id === "cohorts")) expect(await list("cohorts")).toMatchObject([{ name: "Bought today" }])
+  if (plugins.some(({ id }) => id === "cohorts")) expect((await list("cohorts")).length).toBe(2)
   if (plugins.some(({ id }) => id === "pixels")) expect((await list("pixels")).length).toBe(4)
   if (plugins.some(({ id }) => id === "integrations")) {
     expect(await list("alerts")).toMatchObject([{ type: "drop" }, { type: "spike" }])
     // A demo sends nothing to anyone.
     expect(await list("webhooks")).toMatchObject([{ enabled: false }])
     expect(await list("reports")).toMatchObject([{ kind: "weekly", channel: "chat", enabled: false }])
+    expect(await list("integrations")).toMatchObject([
+      { kind: "search-console", status: "ok", next_run_at: null },
+      { kind: "mattermost", config: { events: [] } },
+    ])
+    expect(await list("integrations/hooks")).toMatchObject([{ kind: "stripe", last_event: null }])
+    const search = await fetch(`${server.address}/api/private/sites/1/search-console/report?period=28d`, { headers: { cookie } })
+    const { totals, withheld, rows } = (await search.json()) as Record<"totals" | "withheld", { clicks: number }> & { rows: object[] }
+    expect(rows.length).toBeGreaterThan(20)
+    expect(withheld.clicks).toBeWithin(1, totals.clicks)
   }
   if (plugins.some(({ id }) => id === "dashboards")) {
     const [board] = (await list("dashboards")).filter((one) => "name" in one && one.name === "Shop at a glance") as { id: number }[]

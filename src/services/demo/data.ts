@@ -34,6 +34,8 @@ export interface TrafficOptions {
   sells?: boolean
   /** Whether orders have ids, customers abroad pay in their own currency, and some orders are refunded. Default: false. */
   hasOrders?: boolean
+  /** Whether people return for months, instead of days. Default: false. */
+  isLoyal?: boolean
 }
 
 const DAY = 86_400_000
@@ -47,7 +49,7 @@ export function* generateTraffic(options: TrafficOptions): Generator<TrafficEven
   const random = seededRandom(options.seed)
   const shop = shopOf(options)
   const days = daysOf(options)
-  const people = crowd(random, options.events)
+  const people = crowd(random, options)
   let made = 0
   let open: TrafficEvent[] = []
   for (const { start, end, upTo } of days) {
@@ -77,13 +79,15 @@ function daysOf({ from, to, events }: TrafficOptions): { start: number; end: num
 const WEEK = [0.72, 1.08, 1.15, 1.12, 1.08, 1, 0.68]
 const weekday = (at: number): number => WEEK[new Date(at).getUTCDay()]!
 
-/** Creates the function that chooses the next person: often one of a few regulars, sometimes a recent visitor, mostly a new one. */
-function crowd(random: Random, events: number): () => number {
+/** Creates the function that chooses the next person: often one of a few regulars, sometimes an earlier visitor, mostly a new one. */
+function crowd(random: Random, { events, isLoyal = false }: TrafficOptions): () => number {
   const regulars = Math.max(3, Math.round(events / 2_000))
   let known = regulars
+  /** Number of new people since the first visit of someone who returns: the fewer, the likelier. */
+  const since = () => (isLoyal ? Math.floor(known * random.next() ** 3) : random.below(Math.min(known, regulars * 8)))
   return () => {
     if (random.chance(0.12)) return random.below(regulars)
-    if (random.chance(0.22)) return Math.max(0, known - 1 - random.below(Math.min(known, regulars * 8)))
+    if (random.chance(isLoyal ? 0.35 : 0.22)) return Math.max(0, known - 1 - since())
     return known++
   }
 }

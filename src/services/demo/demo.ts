@@ -32,8 +32,8 @@ export interface SiteTraffic extends TrafficOptions {
   trackingId: string
   /** Whether page loads are measured, as with `data-vitals`. Default: false. */
   hasVitals?: boolean
-  /** Whether visitors are signed in, so that the site knows their user ids. Default: false. */
-  hasAccounts?: boolean
+  /** How many of ten visitors are signed in, so that the site knows their user ids. Default: 0. */
+  signedIn?: number
 }
 
 /** A request that arrives during the traffic. */
@@ -163,7 +163,7 @@ function send({ client }: TrafficEvent, payload: object, { collector }: ReplayOp
 /** Returns the payload of the tracker. */
 const payloadOf = (
   { name, url, title, referrer, props, revenue, engagement, client, person }: TrafficEvent,
-  { trackingId, hasAccounts }: SiteTraffic,
+  { trackingId, signedIn = 0 }: SiteTraffic,
 ) => ({
   n: name,
   u: url,
@@ -173,7 +173,7 @@ const payloadOf = (
   l: client.language,
   tz: client.timezone,
   w: client.width,
-  ...(hasAccounts && { x: `customer-${person}` }),
+  ...(person % 10 < signedIn && { x: `customer-${person}` }),
   ...(props && { p: props }),
   ...(revenue && { $: { currency: revenue.currency, amount: revenue.amount } }),
   ...(engagement && { e: engagement.engagedMs, sd: engagement.scrollDepth }),

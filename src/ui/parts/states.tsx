@@ -27,16 +27,24 @@ export function QueryResult<Data>({ of, rows = 9, children }: QueryResultProps<D
   )
 }
 
-/** Loading state: nothing for 150 ms, then placeholder lines of the content's size, and a hint after 5 s. */
+/**
+ * Loading state: nothing for 150 ms, then placeholder lines of the content's size, the last of which becomes a hint after 5 s. A card that
+ * is late, because what is below it is shown after 1 s, keeps the height that it has then, so that nothing moves when it is loaded.
+ */
 export function Skeleton({ rows = 9 }: { rows?: number }) {
-  const waited = useWaited([150, 5_000])
+  const waited = useWaited([150, 1_000, 5_000])
   if (waited < 1) return null
+  const isLate = waited > 1 || undefined
+  const keepHeight = (lines: HTMLElement | null) => {
+    const body = isLate && lines?.closest<HTMLElement>(".card-body")
+    if (body) body.style.minHeight = `${body.offsetHeight}px`
+  }
   return (
-    <div class="skeleton" aria-hidden="true">
-      {Array.from({ length: rows }, (_, row) => (
+    <div ref={keepHeight} class="skeleton" data-late={isLate} aria-hidden="true">
+      {Array.from({ length: waited > 2 ? rows - 1 : rows }, (_, row) => (
         <span key={row} />
       ))}
-      {waited > 1 && <p class="small quiet">Still loading. A shorter period loads faster.</p>}
+      {waited > 2 && <p class="small quiet">Still loading. A shorter period loads faster.</p>}
     </div>
   )
 }
@@ -110,18 +118,6 @@ export function NotFound() {
     </SystemPage>
   )
 }
-
-/** The 403 page. It names the missing permission and who can grant it: by default those who manage the organization. */
-export const Forbidden = ({ permission, giver = "An owner or admin of the organization" }: { permission: string; giver?: string }) => (
-  <SystemPage title="You don't have access to this page">
-    <p>
-      You need the permission to {permission}. {giver} can grant it.
-    </p>
-    <p>
-      <ButtonLink href="/sites">All sites</ButtonLink>
-    </p>
-  </SystemPage>
-)
 
 /** Shown when a script of the page can't be loaded: the server runs a newer build or can't be reached. */
 export const NewVersion = () => (

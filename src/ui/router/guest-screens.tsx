@@ -2,7 +2,6 @@ import { Redirect, Route, Switch } from "wouter"
 import { isGuestPath } from "../../domain/own-path.ts"
 import { boot } from "../api/session.ts"
 import { lazyScreen, ReloadPage } from "../parts/loading.ts"
-import { NotFound } from "../parts/states.tsx"
 
 const screens = {
   "/signin": lazyScreen(() => import("../screens/access/sign-in.tsx")),
@@ -14,6 +13,7 @@ const screens = {
   "/undo-email/:token": lazyScreen(() => import("../screens/access/email-links.tsx"), "UndoEmail"),
   "/invite/:token": lazyScreen(() => import("../screens/access/invite.tsx")),
 }
+const NoSuchPage = lazyScreen(() => import("../screens/access/no-such-page.tsx"))
 const Setup = lazyScreen(() => import("../screens/access/setup.tsx"))
 
 /** Chooses among the pages that need no account. Any other page asks for a sign-in first. */
@@ -34,7 +34,7 @@ const ToSetup = () => <Redirect to="/setup" replace />
 
 /** Redirects to the sign-in page, which leads back to the requested page. Pages for signed-in users have another script. */
 function Elsewhere() {
-  if (isGuestPath(location.pathname)) return <NotFound />
+  if (isGuestPath(location.pathname)) return <NoSuchPage />
   if (boot.me) return <ReloadPage />
   return <Redirect to={`/signin?next=${encodeURIComponent(location.pathname + location.search)}`} replace />
 }

@@ -2,11 +2,12 @@ import type { ComponentType } from "preact"
 import { Suspense } from "preact/compat"
 import { Route, Switch, useLocation } from "wouter"
 import { useMe } from "../api/session.ts"
+import { Forbidden } from "../parts/forbidden.tsx"
 import { lazyScreen, withAreaStyles } from "../parts/loading.ts"
-import { Forbidden, NotFound } from "../parts/states.tsx"
+import { NotFound } from "../parts/states.tsx"
 import { canOpen, type OwnedSection, type PluginSection, type SectionPage, sections } from "../shell/plugin-pages.ts"
 import { BottomBar, RailGroup } from "../shell/rail.tsx"
-import { PlainShell } from "../shell/sections-shell.tsx"
+import { NoSuchPage, PlainShell } from "../shell/sections-shell.tsx"
 import { TopBar } from "../shell/top-bar.tsx"
 
 const accountScreens = {
@@ -28,7 +29,7 @@ export default function OtherScreens() {
       {pluginScreens.map(({ path, Screen }) => (
         <Route key={path} path={`${path}/*?`} component={Screen} />
       ))}
-      <Route component={NotFound} />
+      <Route component={NoSuchPage} />
     </Switch>
   )
 }
@@ -40,7 +41,7 @@ async function sectionScreen({ plugin, section }: OwnedSection): Promise<{ defau
   return {
     default: function Section() {
       const me = useMe()
-      if (!me?.features.includes(plugin)) return <NotFound />
+      if (!me?.features.includes(plugin)) return <NoSuchPage />
       if (canOpen(me, section)) return <SectionShell section={section} screens={screens} />
       return (
         <PlainShell>

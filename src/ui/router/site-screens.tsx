@@ -3,9 +3,10 @@ import { Suspense } from "preact/compat"
 import { Route, Switch } from "wouter"
 import { useMe } from "../api/session.ts"
 import { useSiteId } from "../browser/address.ts"
+import { Forbidden } from "../parts/forbidden.tsx"
 import { lazyScreen, withAreaStyles } from "../parts/loading.ts"
-import { Forbidden, NotFound } from "../parts/states.tsx"
 import { areas, canOpen, type OwnedArea, type SitePage } from "../shell/plugin-pages.ts"
+import { NoSuchPage } from "../shell/sections-shell.tsx"
 import { SiteShell } from "../shell/site-shell.tsx"
 
 const plainScreens = {
@@ -55,7 +56,7 @@ export default function SiteScreens() {
       {pluginScreens.map(({ path, Screen }) => (
         <Route key={path} path={`/sites/:site${path}/*?`} component={Screen} />
       ))}
-      <Route component={NotFound} />
+      <Route component={NoSuchPage} />
     </Switch>
   )
 }
@@ -72,7 +73,7 @@ type Screens = readonly { page: SitePage; Screen: ComponentType }[]
 function Area({ plugin, area, screens }: OwnedArea & { screens: Screens }) {
   const me = useMe()
   const siteId = useSiteId()
-  if (!me?.features.includes(plugin)) return <NotFound />
+  if (!me?.features.includes(plugin)) return <NoSuchPage />
   if (!canOpen(me, area, siteId))
     return (
       <SiteShell>
@@ -90,7 +91,7 @@ function Area({ plugin, area, screens }: OwnedArea & { screens: Screens }) {
           </SiteShell>
         </Route>
       ))}
-      <Route component={NotFound} />
+      <Route component={NoSuchPage} />
     </Switch>
   )
 }

@@ -1,8 +1,12 @@
+import { Suspense } from "preact/compat"
 import { Link, useLocation } from "wouter"
 import { useMe } from "../api/session.ts"
 import { type AnyIcon, Icon } from "../parts/icon.tsx"
-import { MenuItem, Popover } from "../parts/menu.tsx"
+import { lazyPart } from "../parts/loading.ts"
+import { Popover } from "../parts/menu.tsx"
 import { areas } from "./plugin-pages.ts"
+
+const MoreItems = lazyPart(() => import("./shell-menus.tsx"), "MoreItems")
 
 /** Returns the entries of a site that the user may open, with their URLs. The URLs keep the current period and filters. */
 function useEntries(siteId: number, search: string) {
@@ -13,21 +17,22 @@ function useEntries(siteId: number, search: string) {
     const own = `/sites/${siteId}${entry.path}`
     return {
       ...entry,
+      heading: GROUPS[entry.group],
       href: own + search,
       isCurrent: path === own || path.startsWith(entry.path === "" ? `${own}/details` : `${own}/`),
     }
   })
 }
 
-type Entry = NavigationEntry & { href: string; isCurrent: boolean }
+type Entry = NavigationEntry & GroupedEntry
 
 /** Renders the rail of a site's pages. */
 export function SiteRail({ siteId, search }: { siteId: number; search: string }) {
   const entries = useEntries(siteId, search)
   return (
     <nav class="rail" aria-label="Site">
-      {(Object.keys(GROUPS) as Group[]).map((group) => (
-        <RailGroup key={group} title={GROUPS[group]} entries={entries.filter((entry) => entry.group === group)} />
+      {Object.values(GROUPS).map((title) => (
+        <RailGroup key={title} title={title} entries={entries.filter(({ heading }) => heading === title)} />
       ))}
     </nav>
   )
@@ -66,8 +71,18 @@ export function SiteBottomBar({ siteId, search }: { siteId: number; search: stri
   return <BottomBar label="Site" entries={first!} others={others!} />
 }
 
+/** An entry with the title of its group. */
+export type GroupedEntry = RailEntry & { heading: string }
+
+interface BottomBarProps {
+  label: string
+  entries: readonly RailEntry[]
+  /** Entries of the menu, those of one group in a row. */
+  others: readonly GroupedEntry[]
+}
+
 /** Renders the most used pages and a menu of the others. */
-export const BottomBar = ({ label, entries, others }: { label: string; entries: readonly RailEntry[]; others: readonly RailEntry[] }) => (
+export const BottomBar = ({ label, entries, others }: BottomBarProps) => (
   <nav class="bottom-bar" aria-label={label}>
     {entries.map(({ label: text, icon, href, isCurrent }) => (
       <Link key={href} href={href} aria-current={isCurrent ? "page" : undefined}>
@@ -85,23 +100,20 @@ export const BottomBar = ({ label, entries, others }: { label: string; entries: 
       label="More"
       kind="quiet"
     >
-      {() =>
-        others.map(({ label: text, href }) => (
-          <MenuItem key={href} href={href}>
-            {text}
-          </MenuItem>
-        ))
-      }
+      {() => (
+        <Suspense fallback={null}>
+          <MoreItems of={others} />
+        </Suspense>
+      )}
     </Popover>
   </nav>
 )
 
 const GROUPS = { traffic: "Traffic", behaviour: "Behaviour", tools: "Tools" } as const
-type Group = keyof typeof GROUPS
 
 /** Entry in the rail of a site's pages. */
 interface NavigationEntry {
-  group: Group
+  group: keyof typeof GROUPS
   label: string
   icon: AnyIcon
   /** Below `/sites/:site`. */

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact"
+import { NotFound } from "../parts/states.tsx"
 import { BottomBar, type RailEntry, RailGroup } from "./rail.tsx"
 import { TopBar } from "./top-bar.tsx"
 
@@ -10,6 +11,13 @@ export const PlainShell = ({ children }: { children: ComponentChildren }) => (
       <div class="content">{children}</div>
     </div>
   </>
+)
+
+/** The 404 page in the frame of pages that belong to no single site. */
+export const NoSuchPage = () => (
+  <PlainShell>
+    <NotFound />
+  </PlainShell>
 )
 
 interface SectionsShellProps {
@@ -26,7 +34,7 @@ const ON_PHONES = 3
 
 /** Renders the frame of pages with sections that belong to no site: the top bar and a rail, which becomes a bottom bar on phones. */
 export function SectionsShell({ label, groups, bar, children }: SectionsShellProps) {
-  const entries = groups.flatMap((group) => group.entries)
+  const entries = groups.flatMap(({ title: heading, entries: own }) => own.map((entry) => ({ ...entry, heading })))
   return (
     <>
       <TopBar>{bar}</TopBar>

@@ -6,6 +6,7 @@ import { useState } from "preact/hooks"
 import { type Me, signOut } from "../api/session.ts"
 import { useSiteAddress } from "../browser/address.ts"
 import { useFirstItem } from "../parts/first-item.ts"
+import { Icon } from "../parts/icon.tsx"
 import { MenuItem } from "../parts/menu.tsx"
 import { COMPARISON_LABELS, PERIOD_LABELS } from "../report/data/ranges.ts"
 import { useStatsSource } from "../report/data/reports.ts"
@@ -13,6 +14,7 @@ import { openDialog } from "../report/dialogs.tsx"
 import { rangeText } from "../text/format.ts"
 import { visible } from "../text/safe-text.tsx"
 import type { OwnedSection } from "./plugin-pages.ts"
+import type { GroupedEntry } from "./rail.tsx"
 
 /** The user's account, organizations, plugin sections, help and sign-out. */
 export function AccountItems({ me, ofPlugins }: { me: Me; ofPlugins: readonly OwnedSection[] }) {
@@ -35,6 +37,26 @@ export function AccountItems({ me, ofPlugins }: { me: Me; ofPlugins: readonly Ow
       <MenuItem href="/help">Help</MenuItem>
       <hr class="menu-line" />
       <MenuItem onSelect={() => void signOut()}>Sign out</MenuItem>
+    </div>
+  )
+}
+
+/** The pages that are not in the bottom bar, in their groups. */
+export function MoreItems({ of }: { of: readonly GroupedEntry[] }) {
+  const box = useFirstItem()
+  return (
+    <div ref={box}>
+      {[...Map.groupBy(of, ({ heading }) => heading)].map(([heading, entries]) => (
+        <div key={heading} class="menu-group" role="group" aria-label={heading}>
+          <p class="menu-head">{heading}</p>
+          {entries.map(({ href, icon, label }) => (
+            <MenuItem key={href} href={href}>
+              <Icon name={icon} />
+              {label}
+            </MenuItem>
+          ))}
+        </div>
+      ))}
     </div>
   )
 }

@@ -29,7 +29,14 @@ interface SiteShellProps {
 /** Renders the frame of a site's pages and provides their report source. Renders the 404 page without any request if the user can't see the site. */
 export function SiteShell(props: SiteShellProps) {
   const { siteId } = useSiteAddress()
-  return useMe()?.sites.some(({ id }) => id === siteId) ? <Frame {...props} /> : <NotFound />
+  return useMe()?.sites.some(({ id }) => id === siteId) ? (
+    <Frame {...props} />
+  ) : (
+    <>
+      <TopBar />
+      <NotFound />
+    </>
+  )
 }
 
 function Frame({ children, ranged = false }: SiteShellProps) {

@@ -89,6 +89,26 @@ test.skipIf(noBrowser).each(bySize({ check: EACH_ONCE, full: EACH_WIDTH, release
   },
 )
 
+test.skipIf(noBrowser)("a card that is late neither hides the cards below it nor moves them when it is loaded", async () => {
+  await using watched = await every.look({ cookie: everyCookie })
+  const { page } = watched
+  await page.clock.setFixedTime(every.instance.clock.now())
+  const released = Promise.withResolvers<void>()
+  await page.route("**/api/private/organizations/1", async (route) => {
+    await released.promise
+    await route.continue()
+  })
+  await page.goto(`${every.origin}/org/1/usage`)
+  const below = page.locator("section:has(> #requests)")
+  await below.waitFor()
+  expect(await page.locator(".skeleton").count()).toBe(1)
+  const before = await below.boundingBox()
+  released.resolve()
+  await settled(page)
+  expect(await page.locator(".facts").count()).toBe(1)
+  expect(await below.boundingBox()).toEqual(before)
+})
+
 /** All screens as they open, without what is opened on them. */
 const OPENING = SCREENS.filter(({ after }) => after === undefined)
 const ON_ALL = OPENING.flatMap((screen) => [375, 1280].map((width) => [screen.name, width, screen] as const))

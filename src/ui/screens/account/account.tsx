@@ -9,9 +9,8 @@ import { TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
 import { NewPassword } from "../../parts/form/new-password.tsx"
 import { Page } from "../../parts/page.tsx"
-import { NotFound } from "../../parts/states.tsx"
 import { toast } from "../../parts/toasts.tsx"
-import { PlainShell } from "../../shell/sections-shell.tsx"
+import { NoSuchPage, PlainShell } from "../../shell/sections-shell.tsx"
 import { PasskeyList } from "./passkey-list.tsx"
 import { Preferences } from "./preferences.tsx"
 import { Profile } from "./profile.tsx"
@@ -34,7 +33,7 @@ export default function Account() {
   const { section } = useParams<{ section?: string }>()
   const me = useMe()
   if (section === undefined) return <Redirect to="/account/profile" replace />
-  if (!me || !isSection(section)) return <NotFound />
+  if (!me || !isSection(section)) return <NoSuchPage />
   const { label, Section } = SECTIONS[section]
   return (
     <PlainShell>

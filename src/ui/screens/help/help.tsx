@@ -6,8 +6,7 @@ import { SearchField } from "../../parts/form/fields.tsx"
 import type { AnyIcon } from "../../parts/icon.tsx"
 import { Page } from "../../parts/page.tsx"
 import { SECTION_ICONS } from "../../parts/section-icons.ts"
-import { NotFound } from "../../parts/states.tsx"
-import { SectionsShell } from "../../shell/sections-shell.tsx"
+import { NoSuchPage, SectionsShell } from "../../shell/sections-shell.tsx"
 import { counted } from "../../text/format.ts"
 import { Api, Exporting, McpHelp } from "./export.tsx"
 import { Filters, Keyboard, Visitors } from "./reports.tsx"
@@ -32,7 +31,7 @@ export default function Help() {
   useEffect(() => setSought(""), [topic])
   if (topic === undefined) return <Redirect to={`/help/${TOPICS[0]?.id}`} replace />
   const chosen = TOPICS.find(({ id }) => id === topic)
-  if (!chosen) return <NotFound />
+  if (!chosen) return <NoSuchPage />
   const groups = GROUPS.map((title) => ({
     title,
     entries: TOPICS.filter(({ group }) => group === title).map(({ id, label, icon }) => ({

@@ -5,14 +5,15 @@ import { Redirect, useParams } from "wouter"
 import type { ORGANIZATION_SECTIONS } from "../../../domain/dashboard-path.ts"
 import { useMe } from "../../api/session.ts"
 import { Button } from "../../parts/button.tsx"
+import { Forbidden } from "../../parts/forbidden.tsx"
 import { UnsavedGuard } from "../../parts/form/unsaved.tsx"
 import { type AnyIcon, Icon } from "../../parts/icon.tsx"
 import { lazyPart } from "../../parts/loading.ts"
 import { MenuItem, Popover } from "../../parts/menu.tsx"
 import { Page } from "../../parts/page.tsx"
 import { SECTION_ICONS } from "../../parts/section-icons.ts"
-import { EmptyState, Forbidden, NotFound, Skeleton } from "../../parts/states.tsx"
-import { PlainShell, SectionsShell } from "../../shell/sections-shell.tsx"
+import { EmptyState, Skeleton } from "../../parts/states.tsx"
+import { NoSuchPage, PlainShell, SectionsShell } from "../../shell/sections-shell.tsx"
 import { visible } from "../../text/safe-text.tsx"
 import { Audit } from "./audit/audit.tsx"
 import { Danger } from "./danger.tsx"
@@ -24,9 +25,9 @@ import { can, type OwnOrganization, type SectionProps } from "./own-organization
 import { MailDomains } from "./providers/mail-domains.tsx"
 import { Providers } from "./providers/providers.tsx"
 import { Settings } from "./settings.tsx"
-import { Usage } from "./usage.tsx"
 
 const Mcp = lazyPart(() => import("./mcp.tsx"), "Mcp")
+const Usage = lazyPart(() => import("./usage.tsx"), "Usage")
 const NewOrganization = lazyPart(() => import("./new-organization.tsx"))
 
 /** Renders one section of an organization. If the URL names no organization, opens the user's first. */
@@ -34,14 +35,14 @@ export default function Organization() {
   const params = useParams<{ organization?: string; section?: string }>()
   const me = useMe()
   const own = me?.organizations ?? []
-  if (!me) return <NotFound />
+  if (!me) return <NoSuchPage />
   if (params.organization === undefined) return own[0] ? <ToFirstSection organization={own[0]} /> : <NoOrganization />
   const organization = own.find(({ id }) => String(id) === params.organization)
-  if (!organization) return <NotFound />
+  if (!organization) return <NoSuchPage />
   const open = openSections(organization)
   if (params.section === undefined) return <ToFirstSection organization={organization} />
   const wanted = SECTIONS.find(({ id }) => id === params.section)
-  if (!wanted) return <NotFound />
+  if (!wanted) return <NoSuchPage />
   const groups = GROUPS.map((title) => ({
     title,
     entries: open

@@ -5,11 +5,11 @@ import type { SiteResponse } from "../../../domain/site-response.ts"
 import { post } from "../../api/api.ts"
 import { canInOrganization, canOnSite, useMe, useRefreshMe } from "../../api/session.ts"
 import { Button, ButtonLink } from "../../parts/button.tsx"
+import { Forbidden } from "../../parts/forbidden.tsx"
 import { SelectField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
 import { browserCurrency, browserZone, CurrencyField, ZoneField } from "../../parts/form/locale-fields.tsx"
 import { Page } from "../../parts/page.tsx"
-import { Forbidden } from "../../parts/states.tsx"
 import { PlainShell } from "../../shell/sections-shell.tsx"
 import { visible } from "../../text/safe-text.tsx"
 import { LiveCheck } from "./live-check.tsx"
@@ -30,17 +30,51 @@ export default function AddSite() {
       </PlainShell>
     )
   }
-  if (organizations.length === 0) return <Forbidden permission="add sites" />
+  if (organizations.length === 0)
+    return (
+      <PlainShell>
+        <Forbidden permission="add sites" />
+      </PlainShell>
+    )
   return (
     <PlainShell>
       <Page title="Add site">
-        <div class="card">
-          <SiteForm organizations={organizations} />
+        <div class="bands">
+          <section class="card" aria-label="Details of the site">
+            <SiteForm organizations={organizations} />
+          </section>
+          <section class="card stack" aria-labelledby="next-steps">
+            <h2 id="next-steps">What happens next</h2>
+            <ol class="check-list">
+              {NEXT_STEPS.map(({ title, text }, index) => (
+                <li key={title}>
+                  <span class="check-mark quiet" aria-hidden="true">
+                    {index + 1}
+                  </span>
+                  <strong>{title}</strong>
+                  <p class="quiet">{text}</p>
+                </li>
+              ))}
+            </ol>
+            <p class="small quiet">You can change all of this later in the site's settings.</p>
+          </section>
         </div>
       </Page>
     </PlainShell>
   )
 }
+
+const NEXT_STEPS = [
+  {
+    title: "Add the snippet",
+    text: "One line of HTML on every page of your site. It sets no cookie. There are also ways for tag managers, WordPress, npm and servers.",
+  },
+  {
+    title: "Open a page of your site",
+    text: "Footfall shows the first event within seconds. If none arrives, it says why and what to do.",
+  },
+  { title: "Read the figures", text: "Reports include every event from the first one on. Imports add the history from other products." },
+]
 
 function SiteForm({ organizations }: { organizations: readonly { id: number; name: string }[] }) {
   const [site, setSite] = useState({ name: "", hosts: "" })
