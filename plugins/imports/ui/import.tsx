@@ -9,7 +9,6 @@ import {
   Page,
   QueryResult,
   rangeText,
-  TimeAgo,
   timeText,
   useSite,
   useSiteId,
@@ -82,7 +81,7 @@ function Shown({ siteId, of, writes }: { siteId: number; of: ImportResponse; wri
               ["Time zone", of.timezone],
               ["Days with data", OVERLAP_LABELS[of.overlap]],
               ["Started", of.started_at === null ? "not yet" : timeText(of.started_at)],
-              ["Finished", <TimeAgo key="finished" at={of.finished_at} none="not yet" />],
+              ["Finished", of.finished_at === null ? "not yet" : timeText(of.finished_at)],
               ...(of.created_objects.length > 0 ? [["Created", createdText(of.created_objects)] as const] : []),
             ]}
           />

@@ -187,7 +187,7 @@ function Loaded({ siteId, report, group, csv, choices, onChoose }: LoadedProps) 
     <div class="bands">
       <section class="instrument" aria-label="Revenue over time">
         {names.length > 1 && (
-          <div class="revenue-currencies row" role="group" aria-label="Currency of the figures">
+          <div class="revenue-currencies tabs" role="group" aria-label="Currency of the figures">
             {names.map((name) => (
               <button key={name} type="button" class="tab" aria-pressed={name === currency} onClick={() => onChoose({ shown: name })}>
                 {name}

@@ -51,6 +51,7 @@ export default function ConnectionPage() {
     <IntegrationsPage
       siteId={siteId}
       title={one ? visible(one.name) : "Integration"}
+      parent={{ href: integrationsAddress(siteId), label: "All integrations" }}
       actions={
         one &&
         kind &&
@@ -80,18 +81,17 @@ export default function ConnectionPage() {
         )
       }
     >
-      <p class="small">
-        <Link href={integrationsAddress(siteId)}>All integrations</Link>
-      </p>
       <QueryResult of={answer} rows={6}>
         {(data) => (
-          <div class="stack reading-width">
-            <Facts siteId={siteId} of={data} service={kind?.name ?? data.kind} />
+          <div class="stack">
             {data.last_error && (
               <p class="notice" data-kind={data.status === "degraded" ? "warn" : "bad"}>
                 {data.last_error.message}
               </p>
             )}
+            <Card title="Connection" full>
+              <Facts siteId={siteId} of={data} service={kind?.name ?? data.kind} />
+            </Card>
             {report && (
               <Card title="Test" full>
                 <div role="status">

@@ -32,6 +32,7 @@ export function Preferences({ me }: { me: Me }) {
       toast(`The theme couldn't be saved. ${errorText(error as Error)}`)
     }
   }
+  const isChanged = shortcuts !== me.user.shortcuts || startPage !== (me.user.start_page ?? "")
   return (
     <Part title="Preferences">
       <fieldset>
@@ -64,7 +65,7 @@ export function Preferences({ me }: { me: Me }) {
               error={errorOf("/start_page")}
             />
             <div class="row">
-              <Button kind="primary" type="submit" busy={busy}>
+              <Button kind="primary" type="submit" busy={busy} disabled={!isChanged}>
                 Save changes
               </Button>
             </div>

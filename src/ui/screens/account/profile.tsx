@@ -32,10 +32,10 @@ function NameAndFormats({ me }: { me: Me }) {
   const [name, setName] = useState(me.user.name)
   const [locale, setLocale] = useState(me.user.locale ?? "")
   const [timeFormat, setTimeFormat] = useState(me.user.time_format ?? "")
+  const isShownOtherwise = locale !== (me.user.locale ?? "") || timeFormat !== (me.user.time_format ?? "")
   const submit = async () => {
     await save({ name, locale: locale || null, time_format: timeFormat || null })
     // Formats are applied when the page loads.
-    const isShownOtherwise = locale !== (me.user.locale ?? "") || timeFormat !== (me.user.time_format ?? "")
     if (isShownOtherwise) location.reload()
     else toast("Profile saved")
   }
@@ -61,7 +61,7 @@ function NameAndFormats({ me }: { me: Me }) {
               error={errorOf("/time_format")}
             />
             <div class="row">
-              <Button kind="primary" type="submit" busy={busy}>
+              <Button kind="primary" type="submit" busy={busy} disabled={!isShownOtherwise && name === me.user.name}>
                 Save changes
               </Button>
             </div>
