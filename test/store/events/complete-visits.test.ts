@@ -92,3 +92,17 @@ test("a failed seal does not hold back events forever", async () => {
   expect(seals).toBeGreaterThan(1)
   store.close()
 })
+
+test("a seal that left the tail above its limit starts again only when the tail has grown by an eighth of the limit", async () => {
+  using folder = temporaryFolder()
+  const store = openEventStore(join(folder.path, "events.db"), { now: NOON })
+  let seals = 0
+  store.onSealDue(async () => {
+    seals++
+  })
+  expect(await backFill(store, 3 * SEGMENT_EVENTS)).toBeGreaterThan(2.9 * SEGMENT_EVENTS)
+  // Once at the limit, and 16 times at most until the tail is three times as large.
+  expect(seals).toBeLessThanOrEqual(17)
+  expect(seals).toBeGreaterThan(12)
+  store.close()
+})
