@@ -20,6 +20,7 @@ import { withOperations } from "./services/instance/operations.ts"
 import { placesIn, prepareDataFolder, requireStores } from "./services/runtime/data-folder.ts"
 import { ExitFault } from "./services/runtime/exit.ts"
 import { jsonLog, lineWriter } from "./services/runtime/log.ts"
+import { releaseStartMemory } from "./services/runtime/start-memory.ts"
 import { pendingIn } from "./services/runtime/stores.ts"
 import { filledDemo } from "./wiring/demo.ts"
 import { operationsOf } from "./wiring/operations.ts"
@@ -164,7 +165,7 @@ async function listen(app: App, { config, log }: AppOptions): Promise<Running> {
     config.host === "0.0.0.0" || config.host === "::" ? "localhost" : config.host.includes(":") ? `[${config.host}]` : config.host
   const address = `http://${name}:${server.port}`
   await app.start(address)
-  setTimeout(releaseStartMemory, SETTLE_MS).unref()
+  setTimeout(() => void releaseStartMemory(), SETTLE_MS).unref()
   return {
     address,
     dataDir: config.data_dir,
@@ -175,12 +176,6 @@ async function listen(app: App, { config, log }: AppOptions): Promise<Running> {
     restarting: app.restarting,
     stop: () => stop(app, server, log),
   }
-}
-
-/** Releases what only the start needed, including compiled code. Without this call it would stay as long as there is no load. */
-function releaseStartMemory(): void {
-  Bun.gc(true)
-  Bun.shrink()
 }
 
 function bind(app: App, { host, port }: { host: string; port: number }): Bun.Server<undefined> {

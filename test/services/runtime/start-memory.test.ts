@@ -1,0 +1,42 @@
+import { expect, test } from "bun:test"
+import { join } from "node:path"
+import { unchangedMappings } from "../../../src/services/runtime/start-memory.ts"
+
+const mapping = (header: string, anonymous: number) => `${header}
+Size:               2048 kB
+Rss:                1024 kB
+Anonymous:      ${String(anonymous).padStart(8)} kB
+VmFlags: rd ex mr mw me
+`
+
+test("chooses the parts of files that the process can only read and has not changed", () => {
+  const smaps = [
+    mapping("00200000-01a39000 r--p 00000000 fe:00 77                                 /usr/bin/footfall", 0),
+    mapping("01a40000-0684a000 r-xp 01839000 fe:00 77                                 /usr/bin/footfall", 0),
+    mapping("0684a000-06867000 rw-p 06642000 fe:00 77                                 /usr/bin/footfall", 0),
+    mapping("7f3fd9a00000-7f3fda2d2000 r-xp 00000000 fe:00 78                         /tmp/footfall-L0/libsql.node (deleted)", 0),
+    mapping("7f3fda4d2000-7f3fda539000 r--p 008d2000 fe:00 78                         /tmp/footfall-L0/libsql.node (deleted)", 412),
+    mapping("7f3fda600000-7f3fda700000 r--p 00000000 00:00 0", 0),
+    mapping("7ffd6a5d0000-7ffd6a5d2000 r-xp 00000000 00:00 0                          [vdso]", 0),
+  ]
+  expect(unchangedMappings(smaps.join(""))).toEqual([
+    { from: 0x200000, to: 0x1a39000 },
+    { from: 0x1a40000, to: 0x684a000 },
+    { from: 0x7f3fd9a00000, to: 0x7f3fda2d2000 },
+  ])
+})
+
+test.skipIf(process.platform !== "linux")("a process runs on with fewer pages of its program", () => {
+  const module = join(import.meta.dir, "../../../src/services/runtime/start-memory.ts")
+  const code = `
+    import { readFileSync } from "node:fs"
+    import { releaseStartMemory } from ${JSON.stringify(module)}
+    const pages = () => Number(/^RssFile:\\s*(\\d+)/m.exec(readFileSync("/proc/self/status", "utf8"))[1])
+    const before = pages()
+    await releaseStartMemory()
+    console.log(JSON.stringify({ before, after: pages() }))`
+  const { stdout, exitCode } = Bun.spawnSync([process.execPath, "-e", code])
+  expect(exitCode).toBe(0)
+  const { before, after } = JSON.parse(stdout.toString())
+  expect(after).toBeLessThan(before)
+})
