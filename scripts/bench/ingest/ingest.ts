@@ -8,36 +8,49 @@ import { join } from "node:path"
 import { askStats, FROM_SOURCE, prepareSite, serveFootfall } from "../../instance.ts"
 import { count, ms, table } from "../table.ts"
 import { quantile } from "../timing.ts"
-import type { LoadResult } from "./closed-loop.ts"
 import type { LoadOptions } from "./load.ts"
+import type { LoadResult } from "./request-loop.ts"
 
 export const SERVER_CORE = 0
 const SENDER_CORE = 1
 /** Warm-up, until the engine has compiled the code that runs for every event. Its compilers also use the server's core. */
 const LOAD = { connections: 128, seconds: 5, warmUpSeconds: 5 }
+export const STEADY_PER_SECOND = 1_000
 /** Rounds alternate between the cases, so that other load on the machine affects both. */
 const ROUNDS = 3
 /** Disables the rate limits, which are not part of this measurement. */
 export const UNLIMITED = ["--limit-site-events", "0", "--limit-instance-events", "0", "--limit-visitor-events", "0"]
 
+const BARS = { share: 0.35, steadyP99: 10 } as const
+
 export async function measureIngest(): Promise<void> {
-  const rounds: { empty: LoadResult; footfall: LoadResult }[] = []
-  for (let round = 0; round < ROUNDS; round++) rounds.push({ empty: await loadEmptyServer(), footfall: await loadFootfall() })
-  const row = (name: "empty" | "footfall", label: string) => [
+  const rounds: Record<"empty" | "footfall" | "steady", LoadResult>[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const steady = () => loadFootfall({ ...LOAD, perSecond: STEADY_PER_SECOND })
+    rounds.push({ empty: await loadEmptyServer(), footfall: await loadFootfall(), steady: await steady() })
+  }
+  const row = (name: "empty" | "footfall" | "steady", label: string) => [
     label,
     count(median(rounds.map((round) => round[name].perSecond))),
     ms(median(rounds.map((round) => round[name].p50))),
     ms(median(rounds.map((round) => round[name].p99))),
   ]
   console.log(`\n### Ingestion over HTTP, server on one core, 128 connections, medians of ${ROUNDS} rounds\n`)
-  console.log(
-    table(["Server", "Requests per second", "p50 ms", "p99 ms"], [row("empty", "empty `Bun.serve`"), row("footfall", "Footfall")]),
-  )
+  const cases = [row("empty", "empty `Bun.serve`"), row("footfall", "Footfall"), row("steady", "Footfall, requests at a steady rate")]
+  console.log(table(["Server", "Requests per second", "p50 ms", "p99 ms"], cases))
   const share = median(rounds.map(({ empty, footfall }) => footfall.perSecond / empty.perSecond))
-  console.log(
-    `\nFootfall reaches ${(100 * share).toFixed(0)} % of the empty server. Every event it answered with 202 is in its statistics.`,
-  )
+  const p99 = median(rounds.map(({ steady }) => steady.p99))
+  console.log(`\n${shareText("Footfall", share, BARS.share)} ${p99Text(p99, BARS.steadyP99)}`)
+  console.log("Every event it answered with 202 is in its statistics.")
 }
+
+/** Describes the share of the empty server's rate, and whether it holds its bar. */
+export const shareText = (name: string, share: number, bar: number): string =>
+  `${name} reaches ${(100 * share).toFixed(0)} % of the empty server (bar: ${100 * bar} %, ${share >= bar ? "holds" : "does not hold"}).`
+
+/** The same for the 99th percentile at the steady rate. */
+export const p99Text = (p99: number, bar: number): string =>
+  `The p99 at ${count(STEADY_PER_SECOND)} requests per second is ${ms(p99)} ms (bar: ${bar} ms, ${p99 <= bar ? "holds" : "does not hold"}).`
 
 const median = (values: readonly number[]): number => quantile(values, 0.5)
 
@@ -53,12 +66,12 @@ async function loadEmptyServer(): Promise<LoadResult> {
 }
 
 /** Loads a new server over HTTP. Throws unless every event is accepted and counted. */
-export async function loadFootfall(): Promise<LoadResult> {
+export async function loadFootfall(load: Omit<LoadOptions, "port" | "trackingId"> = LOAD): Promise<LoadResult> {
   const dataDir = mkdtempSync(join(tmpdir(), "footfall-bench-"))
   try {
     const site = await prepareSite(FROM_SOURCE, dataDir)
     await using server = await serveFootfall({ dataDir, flags: UNLIMITED, core: SERVER_CORE })
-    const result = await send({ ...LOAD, port: Number(new URL(server.address).port), trackingId: site.trackingId })
+    const result = await send({ ...load, port: Number(new URL(server.address).port), trackingId: site.trackingId })
     const { metrics } = await askStats(server.address, site, "summary?period=7d&metrics=events")
     const accepted = result.answers["202"] ?? 0
     if (metrics.events !== accepted) throw new Error(`${accepted} events were accepted, ${metrics.events} are counted`)

@@ -1,9 +1,9 @@
 /**
- * A closed loop of pageviews with unique ids, some of them sales. Runs as a separate process: the options are one JSON argument, the result is one line
+ * A loop of pageviews with unique ids, some of them sales. Runs as a separate process: the options are one JSON argument, the result is one line
  * of JSON.
  */
 import { personOf } from "../../../src/services/demo/people.ts"
-import { closedLoop, type LoopOptions } from "./closed-loop.ts"
+import { type LoopOptions, requestLoop } from "./request-loop.ts"
 
 export interface LoadOptions extends LoopOptions {
   trackingId: string
@@ -24,7 +24,7 @@ if (import.meta.main) {
     stamp(request, sent++)
     return request.bytes
   }
-  console.log(JSON.stringify(await closedLoop(options, next)))
+  console.log(JSON.stringify(await requestLoop(options, next)))
 }
 
 interface Prepared {

@@ -8,8 +8,8 @@ import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
 import { openEventReader } from "../../../src/store/events/reader.ts"
 import { FROM_SOURCE, prepareSite, serveFootfall } from "../../instance.ts"
-import type { LoadResult } from "../ingest/closed-loop.ts"
-import { UNLIMITED } from "../ingest/ingest.ts"
+import { p99Text, STEADY_PER_SECOND, shareText, UNLIMITED } from "../ingest/ingest.ts"
+import type { LoadResult } from "../ingest/request-loop.ts"
 import { count, ms, table } from "../table.ts"
 import { quantile } from "../timing.ts"
 import type { LinkLoadOptions } from "./load.ts"
@@ -26,6 +26,7 @@ const ROUNDS = 3
 
 /** Share of its core from which on the server was the limit. */
 const SATURATED = 0.9
+const BARS = { share: 0.45, steadyP99: 5 } as const
 
 /** Result of all senders of a round. */
 interface Measured {
@@ -36,15 +37,18 @@ interface Measured {
   serverBusy: number
 }
 
+type Case = "empty" | "link" | "steady"
+
 export async function measureLinks(): Promise<void> {
-  const rounds: { empty: Measured; link: Measured }[] = []
-  for (let round = 0; round < ROUNDS; round++) rounds.push({ empty: await loadEmptyServer(), link: await loadLink() })
-  const of = (name: "empty" | "link", figure: keyof Measured) =>
+  const rounds: Record<Case, Measured>[] = []
+  for (let round = 0; round < ROUNDS; round++)
+    rounds.push({ empty: await loadEmptyServer(), link: await loadLink(), steady: await loadLink(STEADY_PER_SECOND) })
+  const of = (name: Case, figure: keyof Measured) =>
     quantile(
       rounds.map((round) => round[name][figure]),
       0.5,
     )
-  const row = (name: "empty" | "link", label: string) => [
+  const row = (name: Case, label: string) => [
     label,
     count(of(name, "perSecond")),
     ms(of(name, "p50")),
@@ -55,7 +59,7 @@ export async function measureLinks(): Promise<void> {
   console.log(
     table(
       ["Server", "Requests per second", "p50 ms", "p99 ms", "core used"],
-      [row("empty", "empty `Bun.serve`"), row("link", "short link")],
+      [row("empty", "empty `Bun.serve`"), row("link", "short link"), row("steady", "short link, requests at a steady rate")],
     ),
   )
   const share = quantile(
@@ -66,7 +70,8 @@ export async function measureLinks(): Promise<void> {
     console.log(
       "\nThe server did not use its whole core: other programs or the senders were the limit, and the figures say little about it.",
     )
-  console.log(`\nShort links reach ${(100 * share).toFixed(0)} % of the empty server. Every redirect is stored as a click.`)
+  console.log(`\n${shareText("A short link", share, BARS.share)} ${p99Text(of("steady", "p99"), BARS.steadyP99)}`)
+  console.log("Every redirect is stored as a click.")
 }
 
 async function loadEmptyServer(): Promise<Measured> {
@@ -83,14 +88,16 @@ async function loadEmptyServer(): Promise<Measured> {
   }
 }
 
-async function loadLink(): Promise<Measured> {
+/** Follows the link as often as possible, or at a steady rate. */
+async function loadLink(steadyRate?: number): Promise<Measured> {
   const dataDir = mkdtempSync(join(tmpdir(), "footfall-bench-"))
   try {
     const { siteId } = await prepareSite(FROM_SOURCE, dataDir)
     createLink(dataDir, siteId)
     await using server = await serveFootfall({ dataDir, flags: UNLIMITED, core: SERVER_CORE })
     const port = Number(new URL(server.address).port)
-    const { measured, answers } = await send(server.pid, { port, expects: `\r\nLocation: ${LINK.destination}\r\n` })
+    const expects = `\r\nLocation: ${LINK.destination}\r\n`
+    const { measured, answers } = await send(server.pid, { port, expects, steadyRate })
     const redirects = refuseOthers(answers, "302")
     // Only committed clicks are read, so the process may end in any way.
     await server.kill("SIGTERM")
@@ -125,13 +132,13 @@ function storedClicks(dataDir: string, siteId: number): number {
 /** Runs all senders concurrently against a server. */
 async function send(
   serverPid: number,
-  { port, expects }: { port: number; expects: string },
+  { port, expects, steadyRate }: { port: number; expects: string; steadyRate?: number | undefined },
 ): Promise<{ measured: Measured; answers: Record<string, number> }> {
   const from = await cpuSeconds(serverPid)
   const connections = Math.ceil(CONNECTIONS / SENDER_CORES.length)
-  const results = await Promise.all(
-    SENDER_CORES.map((core) => runSender(core, { ...LOAD, connections, port, path: `/l/${LINK.slug}`, expects })),
-  )
+  const load = { ...LOAD, connections, port, path: `/l/${LINK.slug}`, expects }
+  const rate = steadyRate === undefined ? {} : { perSecond: steadyRate / SENDER_CORES.length }
+  const results = await Promise.all(SENDER_CORES.map((core) => runSender(core, { ...load, ...rate })))
   const used = (await cpuSeconds(serverPid)) - from
   const answers: Record<string, number> = {}
   for (const result of results)

@@ -1,9 +1,9 @@
 /**
- * A closed loop of GET requests, each with the user agent and address of one of 5,000 people. Runs as a separate process: the options
+ * A loop of GET requests, each with the user agent and address of one of 5,000 people. Runs as a separate process: the options
  * are one JSON argument, the result is one line of JSON.
  */
 import { personOf } from "../../../src/services/demo/people.ts"
-import { closedLoop, type LoopOptions } from "../ingest/closed-loop.ts"
+import { type LoopOptions, requestLoop } from "../ingest/request-loop.ts"
 
 export interface LinkLoadOptions extends LoopOptions {
   path: string
@@ -15,7 +15,7 @@ if (import.meta.main) {
   const options: LinkLoadOptions = JSON.parse(Bun.argv[2]!)
   const requests = requestsOf(options.path)
   let sent = 0
-  console.log(JSON.stringify(await closedLoop(options, () => requests[sent++ % PEOPLE]!)))
+  console.log(JSON.stringify(await requestLoop(options, () => requests[sent++ % PEOPLE]!)))
 }
 
 function requestsOf(path: string): Uint8Array[] {
