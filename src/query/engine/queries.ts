@@ -1,5 +1,6 @@
 import type { CoverageQuery } from "../../domain/people.ts"
 import type { FunnelQuery, FunnelResult } from "../../domain/query.ts"
+import { OutdatedSnapshot } from "../../store/events/dictionary/read-dictionary.ts"
 import type { Snapshot } from "../../store/events/part.ts"
 import type { SentStatement } from "../../store/events/tables/row-tables.ts"
 import { amounts } from "../amounts/amounts.ts"
@@ -152,6 +153,20 @@ export function answerTask(snapshot: Snapshot, task: Exclude<Task, RowTablesTask
   const known = withPeople(snapshot, check)
   if ("cursor" in task) return (STREAMS[task.kind] as BatchFunction)(known, task.query, task.cursor, check)
   return (QUERIES[task.kind] as QueryFunction)(known, task.query, check)
+}
+
+/** Number of attempts at a query whose texts are erased while it runs. Erasures are rare, and take longer than most queries. */
+const ATTEMPTS = 5
+
+/** Computes an answer again, from another snapshot, when texts of its snapshot were erased meanwhile. */
+export function repeatOutdated<Result>(attempt: () => Result): Result {
+  for (let left = ATTEMPTS; ; left--) {
+    try {
+      return attempt()
+    } catch (error) {
+      if (left === 1 || !(error instanceof OutdatedSnapshot)) throw error
+    }
+  }
 }
 
 type QueryFunction = (snapshot: Snapshot, query: unknown, check: () => void) => Answer

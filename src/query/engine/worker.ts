@@ -1,11 +1,10 @@
 import { AppError } from "../../domain/error.ts"
 import type { VisibleImport } from "../../domain/imported.ts"
-import { OutdatedSnapshot } from "../../store/events/dictionary/read-dictionary.ts"
 import { StoreFault } from "../../store/events/fault.ts"
 import type { EventReader } from "../../store/events/part.ts"
 import { openEventReader } from "../../store/events/reader.ts"
 import { type FromWorker, STOP, type ToWorker } from "./messages.ts"
-import { type Answer, answerTask, OF_EVERY_IMPORT, type Task } from "./queries.ts"
+import { type Answer, answerTask, OF_EVERY_IMPORT, repeatOutdated, type Task } from "./queries.ts"
 import { warmUp } from "./warm-up.ts"
 
 /**
@@ -39,20 +38,7 @@ function obey(message: ToWorker): FromWorker | undefined {
       void prepare(message.cacheBytes)
       return undefined
     case "ask":
-      return { type: "answer", answer: repeatedAnswer(message.task, message.imports) }
-  }
-}
-
-/** Number of attempts at a query whose texts are erased while it runs. Erasures are rare, and take longer than most queries. */
-const ATTEMPTS = 5
-
-function repeatedAnswer(task: Task, visible: readonly VisibleImport[]): Answer {
-  for (let left = ATTEMPTS; ; left--) {
-    try {
-      return answerOf(task, visible)
-    } catch (error) {
-      if (left === 1 || !(error instanceof OutdatedSnapshot)) throw error
-    }
+      return { type: "answer", answer: repeatOutdated(() => answerOf(message.task, message.imports)) }
   }
 }
 

@@ -3,6 +3,7 @@ import type { Metric } from "../../domain/metric.ts"
 import type { Key, Query, Table } from "../../domain/query.ts"
 import { compareCodePoints } from "../../domain/text.ts"
 import type { CodeSource } from "./codes.ts"
+import { FEW, firstInOrder } from "./first-in-order.ts"
 import type { Measures } from "./measures.ts"
 import { type MetricValue, metricValue, visitorsOf } from "./metrics.ts"
 
@@ -67,17 +68,17 @@ function sortedPage(groups: Uint32Array, values: readonly MetricValue[], measure
   const columns = order.map(({ by, index }) =>
     by === "metric" ? numbersOf(values[index]!, measures, ABSENT[query.metrics[index]!]) : undefined,
   )
+  const keys = measures.chosen.sources.map(({ keyOf }) => (offset + limit > FEW ? memoized(keyOf) : keyOf))
   const comparisons = order.map(({ index, descending }, i) =>
-    columns[i] ? byNumber(columns[i], descending) : byKey(measures, index, descending),
+    columns[i] ? byNumber(columns[i], descending) : byKey(measures, index, descending, keys[index]!),
   )
-  const ties = query.groupings.map((_, index) => byKey(measures, index, false))
-  const compare = (a: number, b: number) => firstDifference([...comparisons, ...ties], a, b)
+  const ties = query.groupings.map((_, index) => byKey(measures, index, false, keys[index]!))
+  const all = [...comparisons, ...ties]
+  const compare = (a: number, b: number) => firstDifference(all, a, b)
   const [first] = order
   const [leading] = columns
   const candidates = leading ? withinReach(groups, leading, first!.descending, offset + limit) : groups
-  return Array.from(candidates)
-    .sort(compare)
-    .slice(offset, offset + limit)
+  return firstInOrder(candidates, compare, offset + limit).slice(offset)
 }
 
 type Compare = (a: number, b: number) => number
@@ -105,15 +106,27 @@ function byNumber(numbers: Float64Array, descending: boolean): Compare {
   }
 }
 
-function byKey({ chosen }: Measures, grouping: number, descending: boolean): Compare {
-  const source = chosen.sources[grouping]!
-  const ascending: Compare = (a, b) => compareKeys(source, chosen.index.codeOf(a, grouping), chosen.index.codeOf(b, grouping))
+function byKey({ chosen }: Measures, grouping: number, descending: boolean, keyOf: CodeSource["keyOf"]): Compare {
+  const { missing } = chosen.sources[grouping]!
+  const key = (group: number) => keyOf(chosen.index.codeOf(group, grouping)) ?? missing
+  const ascending: Compare = (a, b) => compareKeys(key(a), key(b))
   return descending ? (a, b) => ascending(b, a) : ascending
 }
 
-function compareKeys(source: CodeSource, a: number, b: number): number {
-  const [one, other] = [source.keyOf(a) ?? source.missing, source.keyOf(b) ?? source.missing]
-  return typeof one === "string" && typeof other === "string" ? compareCodePoints(one, other) : Number(one) - Number(other)
+const compareKeys = (one: string | number, other: string | number): number =>
+  typeof one === "string" && typeof other === "string" ? compareCodePoints(one, other) : Number(one) - Number(other)
+
+/** Keeps the keys of rows that are all sorted, because reading their texts takes longer than comparing them. */
+function memoized(keyOf: CodeSource["keyOf"]): CodeSource["keyOf"] {
+  const known = new Map<number, Key>()
+  return (code) => {
+    let key = known.get(code)
+    if (key === undefined) {
+      key = keyOf(code)
+      known.set(code, key)
+    }
+    return key
+  }
 }
 
 /** Leaves out rows that cannot be among the first `count`, so that few rows are compared by text. */

@@ -1,6 +1,7 @@
 import { type Dimension, dimensionFacts } from "../../domain/dimension.ts"
 import type { EvaluateQuery, EvaluateResult, MembersQuery, MembersResult, PeopleSet } from "../../domain/people.ts"
 import type { PeopleStates, Snapshot, VisitColumn } from "../../store/events/part.ts"
+import { firstInOrder } from "../measure/first-in-order.ts"
 import { pseudonymHalves } from "../show/pseudonyms.ts"
 import { coverage } from "./coverage.ts"
 import { EdgeVisits } from "./edge-visits.ts"
@@ -112,9 +113,9 @@ function dictionaryOf(dimension: Dimension) {
 
 function largest(snapshot: Snapshot, dimension: Dimension, people: Float64Array, total: Float64Array) {
   const dictionary = snapshot.dictionary(dictionaryOf(dimension))
-  const values = Array.from(people.keys()).filter((value) => people[value]! > 0)
-  values.sort((a, b) => people[b]! - people[a]! || total[b]! - total[a]! || (dictionary.text(a) < dictionary.text(b) ? -1 : 1))
-  return values
-    .slice(0, MAX_VALUES)
-    .map((value) => ({ value: dictionary.text(value) || null, people: people[value]!, total: total[value]! }))
+  const values = Uint32Array.from(people.keys()).filter((value) => people[value]! > 0)
+  const compare = (a: number, b: number) =>
+    people[b]! - people[a]! || total[b]! - total[a]! || (dictionary.text(a) < dictionary.text(b) ? -1 : 1)
+  const first = firstInOrder(values, compare, MAX_VALUES)
+  return first.map((value) => ({ value: dictionary.text(value) || null, people: people[value]!, total: total[value]! }))
 }

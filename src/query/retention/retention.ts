@@ -3,6 +3,7 @@ import { dimensionFacts } from "../../domain/dimension.ts"
 import type { RetentionQuery, RetentionResult } from "../../domain/people.ts"
 import { compareCodePoints } from "../../domain/text.ts"
 import type { Dictionary, Snapshot } from "../../store/events/part.ts"
+import { firstInOrder } from "../measure/first-in-order.ts"
 import { coverage } from "../people/coverage.ts"
 import { peopleStates } from "../people/sets.ts"
 import { countByPeriods } from "./bits.ts"
@@ -81,10 +82,7 @@ function rowsByValue(snapshot: Snapshot, query: RetentionQuery, breakdown: Dimen
 function largestValues(people: Uint32Array, dictionary: Dictionary): number[] {
   const sorted = people.slice().sort()
   const least = sorted[Math.max(0, sorted.length - MAX_VALUES - 1)]!
-  const candidates = [...people.keys()].filter(
-    (value) => people[value]! > 0 && people[value]! >= least && dictionary.text(value) !== OVERFLOW,
-  )
-  return candidates
-    .sort((a, b) => people[b]! - people[a]! || compareCodePoints(dictionary.text(a), dictionary.text(b)))
-    .slice(0, MAX_VALUES)
+  const isCandidate = (value: number) => people[value]! > 0 && people[value]! >= least && dictionary.text(value) !== OVERFLOW
+  const compare = (a: number, b: number) => people[b]! - people[a]! || compareCodePoints(dictionary.text(a), dictionary.text(b))
+  return firstInOrder(Uint32Array.from(people.keys()).filter(isCandidate), compare, MAX_VALUES)
 }

@@ -8,6 +8,7 @@ import { type CompiledFilter, compileFilter } from "../filter/filters.ts"
 import { isCounted, type TextTest, valueMask } from "../filter/masks.ts"
 import { type ImportedLookup, importedVisitors } from "../imported/lookups.ts"
 import { propertyColumn } from "../measure/codes.ts"
+import { firstInOrder } from "../measure/first-in-order.ts"
 import { orderedPart } from "../measure/ordered-part.ts"
 import { ValueVisitors } from "../measure/value-visitors.ts"
 import { returningVisitors } from "../measure/visitor-bits.ts"
@@ -168,7 +169,6 @@ function topCodes(counts: Float64Array, limit: number, textOf: (code: number) =>
   const found = Uint32Array.from(counts.keys()).filter((code) => counts[code]! > 0)
   // Values that cannot be among the first are removed, so that few are compared by text.
   const minimum = found.length > limit ? found.map((code) => counts[code]!).sort()[found.length - limit]! : 0
-  return Array.from(found.filter((code) => counts[code]! >= minimum))
-    .sort((a, b) => counts[b]! - counts[a]! || compareCodePoints(textOf(a), textOf(b)))
-    .slice(0, limit)
+  const candidates = found.filter((code) => counts[code]! >= minimum)
+  return firstInOrder(candidates, (a, b) => counts[b]! - counts[a]! || compareCodePoints(textOf(a), textOf(b)), limit)
 }

@@ -3,6 +3,7 @@ import { join } from "node:path"
 import type { Log } from "../../domain/log.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
 import { examineCatalogFile, listSiteIds, removeSecretsOfCopy } from "../../store/catalog/copy.ts"
+import type { MoveLog } from "../../store/events/events.ts"
 import type { Report } from "../runtime/control.ts"
 import { placesIn } from "../runtime/data-folder.ts"
 import { ExitFault } from "../runtime/exit.ts"
@@ -284,7 +285,8 @@ export async function openStoresWithBackup(options: SafeStoresOptions): Promise<
   const backUp = async (catalog: Catalog) => {
     safety = (await backupsOver(catalog).create("migration")).id
   }
-  const stores = await openStores({ ...options, backUp: options.backUpBeforeMigrating ? backUp : undefined })
+  const moveLog: MoveLog = (path) => inBackupThread<"move-pages">(options.backupWorkerUrl, { do: "move-pages", path })
+  const stores = await openStores({ ...options, moveLog, backUp: options.backUpBeforeMigrating ? backUp : undefined })
   return { ...stores, backups: backupsOver(stores.catalog), safety }
 }
 

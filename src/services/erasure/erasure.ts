@@ -24,7 +24,7 @@ export interface Erasure {
 }
 
 interface ErasureOptions {
-  events: Pick<EventStore, "erase" | "erasePerson" | "dropTotals" | "dropRetired" | "checkpoint">
+  events: Pick<EventStore, "erase" | "erasePerson" | "dropTotals" | "dropRetired" | "emptyLog">
   imports: Pick<VisibleImports, "clear">
   people: Pick<People, "ordinalOf">
   clock: Clock
@@ -41,7 +41,7 @@ export function createErasure({ events, imports, people, clock, exclusive, hooks
         await imports.clear(siteId)
         const visits = await events.erase(siteId, everything, clock.now())
         const imported_totals = await events.dropTotals(siteId, clock.now())
-        if (visits + imported_totals > 0) events.checkpoint("truncate")
+        if (visits + imported_totals > 0) await events.emptyLog()
         await takeouts.drop(siteId)
         return { visits, imported_totals, ...(await hooks.onSiteDelete(siteId)) }
       }),
@@ -56,7 +56,7 @@ export function createErasure({ events, imports, people, clock, exclusive, hooks
         }
         const before = await fromAreas()
         const removed = await events.erasePerson(siteId, ordinals, clock.now())
-        events.checkpoint("truncate")
+        await events.emptyLog()
         await takeouts.drop(siteId)
         return sumOf([removed, ...before, ...(await fromAreas())])
       }),
@@ -77,7 +77,7 @@ const POLL_MS = 200
 
 /** Waits until no report reads the segments that an erasure replaced, and overwrites them in the file. */
 export async function overwriteReplaced(
-  { events, clock }: { events: Pick<EventStore, "dropRetired" | "checkpoint">; clock: Clock },
+  { events, clock }: { events: Pick<EventStore, "dropRetired" | "emptyLog">; clock: Clock },
   erasedAt: number,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -88,5 +88,5 @@ export async function overwriteReplaced(
   }
   // Uses the time of the erasure, because the wall clock may have changed during the wait.
   await events.dropRetired(erasedAt + RETIRED_MS + 1)
-  events.checkpoint("truncate")
+  await events.emptyLog()
 }

@@ -60,7 +60,7 @@ export interface RetentionOptions {
   dataDir: string
   backupWorkerUrl: string
   clock: Pick<Clock, "now">
-  events: Pick<EventStore, "retain" | "retainTotals" | "checkpoint">
+  events: Pick<EventStore, "retain" | "retainTotals" | "emptyLog">
   imports: Pick<VisibleImports, "retain">
   exclusive: Exclusive
   sites: Pick<Sites, "get" | "updateWithin" | "show">
@@ -161,7 +161,7 @@ export interface RemovalPayload {
 type Work = Pick<JobWork<RemovalPayload>, "payload" | "signal" | "progress" | "save">
 
 interface RemovalTerms {
-  events: Pick<EventStore, "retain" | "retainTotals" | "checkpoint">
+  events: Pick<EventStore, "retain" | "retainTotals" | "emptyLog">
   imports: Pick<VisibleImports, "retain">
   exclusive: Exclusive
   sites: Pick<Sites, "get">
@@ -179,7 +179,7 @@ export async function retainSite(
   await imports.retain(site.id, day)
   const visits = await events.retain(site.id, midnightOf(site, day), clock.now())
   const imported_totals = await events.retainTotals(site.id, day, clock.now())
-  if (visits + imported_totals > 0) events.checkpoint("truncate")
+  if (visits + imported_totals > 0) await events.emptyLog()
   return { visits, imported_totals }
 }
 

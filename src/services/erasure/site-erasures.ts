@@ -54,7 +54,7 @@ export interface By {
 interface SiteErasuresOptions extends OpenReportOptions {
   catalog: Catalog
   engine: Pick<Engine, "visitsWeight" | "chosenVisits">
-  events: Pick<EventStore, "erase" | "dropTotals" | "dropRetired" | "checkpoint">
+  events: Pick<EventStore, "erase" | "dropTotals" | "dropRetired" | "emptyLog">
   imports: Pick<VisibleImports, "firstAt" | "of" | "clear">
   siteKeys: Pick<SiteKeys, "siteKey">
   hooks: Pick<DataHooks, "onVisitsErase">

@@ -81,9 +81,9 @@ export function createStoreWork(options: StoreWorkOptions): StoreWork {
     await events.merge(clock.now())
     await events.dropRetired(clock.now())
     if (sizeOf("events") > WHOLE_FILE) return
-    events.checkpoint("truncate")
+    await events.emptyLog()
     await inBackupThread<"compact">(options.backupWorkerUrl, { do: "compact", path: places.events })
-    events.checkpoint("truncate")
+    await events.emptyLog()
   }
 
   return {

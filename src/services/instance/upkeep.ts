@@ -128,7 +128,7 @@ async function destroySalts({ salts, events, clock }: UpkeepOptions): Promise<vo
 /** Deletes the user ids of sites that no longer store them. Those of a deleted site stay until it is purged. */
 async function forgetUserIds({ events, sites }: UpkeepOptions): Promise<void> {
   const stores = (siteId: number) => sites.directory.byId(siteId)?.settings.store_user_ids ?? true
-  if ((await events.forgetUserIds(stores)) > 0) events.checkpoint("truncate")
+  if ((await events.forgetUserIds(stores)) > 0) await events.emptyLog()
 }
 
 /** Removes visits beyond the retention of each site, once in the site's night. */

@@ -5,7 +5,7 @@ import { catalogSchemas, migrate, pendingMigrations } from "../../store/catalog/
 import { isInUse } from "../../store/catalog/users.ts"
 import { type EventFileInspection, inspectEventFile } from "../../store/events/copy.ts"
 import { eventSchemas } from "../../store/events/database.ts"
-import { type EventStore, openEventStore } from "../../store/events/events.ts"
+import { type EventStore, type MoveLog, openEventStore } from "../../store/events/events.ts"
 import type { StoreFault } from "../../store/events/fault.ts"
 import type { Random } from "../secrets/secrets.ts"
 import { placesIn } from "./data-folder.ts"
@@ -24,6 +24,8 @@ export interface StoresOptions {
   plugins: readonly PluginFacts[]
   /** Memory for unsealed events in each thread. Default: that of the event store. */
   tailBytes?: number
+  /** Moves the log of the event store into its file on another thread. */
+  moveLog?: MoveLog
   /** Called before the first migration of stores that contain data. A rejection stops the start before anything is changed. */
   backUp: ((catalog: Catalog) => Promise<unknown>) | undefined
   /** Called when readers may open the event store. */
@@ -122,6 +124,7 @@ async function open(options: StoresOptions): Promise<Stores> {
       version,
       schemas: eventSchemas(options.plugins),
       ...(options.tailBytes && { tailBytes: options.tailBytes }),
+      ...(options.moveLog && { moveLog: options.moveLog }),
     })
     if (!ofEvents.isReadable) options.onEventsReadable?.()
     return { catalog, events, lease, migrations: isNew ? [] : migrations }

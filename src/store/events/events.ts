@@ -13,7 +13,7 @@ import { openDatabase } from "./database.ts"
 import { type Identities, identitiesOf } from "./dictionary/identities.ts"
 import { DiskSync } from "./disk-sync.ts"
 import { type Extent, extentOf } from "./extent.ts"
-import { translateErrors } from "./fault.ts"
+import { type FaultKind, StoreFault, translateErrors } from "./fault.ts"
 import { Group } from "./group.ts"
 import { Journal } from "./journal.ts"
 import { LogRecord } from "./log.ts"
@@ -48,6 +48,8 @@ export interface EventStore extends Upkeep, Extent, Tallies, Identities, Sales {
   /** Sets the values that have no daily limit. Called once, as soon as the catalog that names them is read. */
   exempt(values: ExemptValues): void
   checkpoint(mode: "passive" | "truncate"): void
+  /** Moves the write-ahead log into the file and empties it, so that what was erased is in neither. Most of it on another thread. */
+  emptyLog(): Promise<void>
   /** Returns the number of pages in the write-ahead log. */
   logPages(): LogPages
   /**
@@ -72,20 +74,28 @@ interface EventStoreOptions {
   schemas?: readonly MigrationList[]
   /** Memory for what is not sealed, here and in each reader. Default: 32 MiB. */
   tailBytes?: number
+  /** Runs `movePages` on another thread. Default: the log is emptied on this thread. */
+  moveLog?: MoveLog
 }
+
+/** Moves pages from the log of a store into its file. Resolves with the kind of the fault that prevented it. */
+export type MoveLog = (path: string) => Promise<FaultKind | null>
 
 const TAIL_BYTES = 32 << 20
 
-export function openEventStore(path: string, { now, version = "", schemas, tailBytes = TAIL_BYTES }: EventStoreOptions): EventStore {
+export function openEventStore(
+  path: string,
+  { now, version = "", schemas, tailBytes = TAIL_BYTES, moveLog }: EventStoreOptions,
+): EventStore {
   const db = openDatabase(path, { now, version }, schemas)
   // There are no readers yet, so segments that were replaced or left unfinished before the last stop can be deleted.
   db.transaction(() => dropRetired(db, Number.POSITIVE_INFINITY)).immediate()
   const journal = new Journal(db)
   fillSales(journal)
-  return createStore(journal, tailBytes)
+  return createStore(journal, tailBytes, moveLog)
 }
 
-function createStore(journal: Journal, tailBytes: number): EventStore {
+function createStore(journal: Journal, tailBytes: number, moveLog?: MoveLog): EventStore {
   const { db } = journal
   const disk = new DiskSync(db.filename)
   /** Reused for every group commit. */
@@ -139,6 +149,11 @@ function createStore(journal: Journal, tailBytes: number): EventStore {
     exempt: (values) => journal.exempt(values),
     checkpoint(mode) {
       translateErrors(() => db.run(`pragma wal_checkpoint(${mode})`))
+    },
+    async emptyLog() {
+      const fault = moveLog && (await moveLog(db.filename))
+      if (fault) throw new StoreFault(fault, "The log of the event store could not be moved into its file")
+      translateErrors(() => db.run("pragma wal_checkpoint(truncate)"))
     },
     logPages: () => translateErrors(() => logPages(db)),
     onSealDue: pressure.onSealDue,

@@ -11,8 +11,8 @@ import { openTotals } from "../totals.ts"
 import { Candidates, NumberSet } from "./candidates.ts"
 import { openSegments } from "./segments.ts"
 
-/** Number of rows that are read or changed per step. */
-const SLICE = 2_000
+/** Number of rows that are read or changed per step: a few milliseconds of work. */
+const SLICE = 500
 /** Size of the column cache. A sweep reads each column once. */
 const CACHE_BYTES = 1 << 20
 
