@@ -3,6 +3,8 @@ import type { Filter } from "../../domain/filter.ts"
 import { type PackedRows, unpackRows } from "../../domain/packed-rows.ts"
 import type { Snapshot } from "../../store/events/part.ts"
 import type { SentStatement } from "../../store/events/tables/row-tables.ts"
+import { NumberMap } from "../../store/events/tail/number-map.ts"
+import { grownSums } from "../filter/buffers.ts"
 import { bucketAt } from "../parse/buckets.ts"
 import { converter, dividedAmount, Totals } from "./arithmetic.ts"
 import { DistinctCounts, VisitorList } from "./distinct.ts"
@@ -89,7 +91,7 @@ export function amounts(snapshot: Snapshot, query: AmountsQuery, check: () => vo
     const instants = rows.numbers(time.column)
     const visitors = rows.numbers("visitor")
     const inRange = keptRows(snapshot, query, rows, [edges[0] ?? 0, edges.at(-1) ?? 0])
-    const firstOf = (row: number) => firsts?.[visitors[row]! - 1] ?? Number.NaN
+    const firstOf = (row: number) => firsts?.(visitors[row]!) ?? Number.NaN
     const kept = firsts ? inRange.filter((row) => firstOf(row) >= edges[0]! && firstOf(row) < edges.at(-1)!) : inRange
     if (kept.length === 0) return
     const values = amountsOf(rows, kept, query, convert)
@@ -159,20 +161,30 @@ function keptRows(
   return kept.subarray(0, matching)
 }
 
-/** Returns the instant of each visitor's first row that meets a condition, by ordinal; NaN without one. */
-function firstInstants(snapshot: Snapshot, query: AmountsQuery, condition: RowCondition, check: () => void): Float64Array {
-  const firsts = new Float64Array(snapshot.visitorLimit).fill(Number.NaN)
+/**
+ * Returns the function that gives the instant of a visitor's first row that meets a condition; NaN without one. Visitors are numbered from
+ * 1. Only those with rows take memory.
+ */
+function firstInstants(snapshot: Snapshot, query: AmountsQuery, condition: RowCondition, check: () => void): (visitor: number) => number {
+  const places = new NumberMap()
+  let firsts: Float64Array = Float64Array.of(Number.NaN)
+  let count = 0
   const meeting = { ...query, keep: [...query.keep, condition] }
   snapshot.eachRow(query.statement, (read) => {
     check()
     const rows = unpackRows((read as { rows: Uint8Array }).rows) // as above
     const [instants, visitors] = [rows.numbers(query.time.column), rows.numbers("visitor")]
     for (const row of keptRows(snapshot, meeting, rows, [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY])) {
-      const ordinal = visitors[row]! - 1
-      if (ordinal >= 0 && !(firsts[ordinal]! <= instants[row]!)) firsts[ordinal] = instants[row]!
+      if (visitors[row] === 0) continue
+      const place = places.get(visitors[row]!)
+      if (place === 0) {
+        places.set(visitors[row]!, ++count)
+        firsts = grownSums(firsts, count + 1)
+        firsts[count] = instants[row]!
+      } else if (instants[row]! < firsts[place]!) firsts[place] = instants[row]!
     }
   })
-  return firsts
+  return (visitor) => firsts[places.get(visitor)]!
 }
 
 /** Amounts and weights of the kept rows. An amount beyond 2^53, which a conversion can return, is a big integer in `large`. */

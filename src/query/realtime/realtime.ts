@@ -165,8 +165,8 @@ export function newestEvents(snapshot: Snapshot, count: number) {
  * Computes the current visitors of a site (metrics.md 5.2) and the time of its last event of any name. The number of visitors equals
  * that of the realtime report, but only the newest parts are read, because a list of sites runs this query for every site.
  */
-export function pulse({ parts, visitorLimit }: Snapshot, { now }: PulseQuery, check: () => void): PulseResult {
-  const current = new Uint8Array(visitorLimit)
+export function pulse({ parts }: Snapshot, { now }: PulseQuery, check: () => void): PulseResult {
+  const current = new Set<number>()
   let lastAt: number | undefined
   for (const part of parts) {
     if (part.events === 0) continue
@@ -174,21 +174,21 @@ export function pulse({ parts, visitorLimit }: Snapshot, { now }: PulseQuery, ch
     if (part.maxAt <= now - CURRENT_MS) continue
     check()
     const columns = { visit: part.event("visit"), offset: part.event("offset"), starts: part.starts(), visitor: part.visit("visitor") }
-    markCurrent(columns, part.events, { from: now - CURRENT_MS, to: now }, current)
+    addCurrent(columns, part.events, { from: now - CURRENT_MS, to: now }, current)
   }
-  return { visitors: current.reduce((sum, each) => sum + each, 0), ...(lastAt !== undefined && { lastAt }) }
+  return { visitors: current.size, ...(lastAt !== undefined && { lastAt }) }
 }
 
-/** Marks the visitors of events after `from` and not after `to`. */
-function markCurrent(
+/** Adds the visitors of events after `from` and not after `to`. */
+function addCurrent(
   { visit, offset, starts, visitor }: { visit: Uint32Array; offset: Uint32Array; starts: Float64Array; visitor: Uint32Array },
   length: number,
   { from, to }: { from: number; to: number },
-  current: Uint8Array,
+  current: Set<number>,
 ): void {
   for (let row = 0; row < length; row++) {
     const at = starts[visit[row]!]! + offset[row]!
-    if (at > from && at <= to) current[visitor[visit[row]!]!] = 1
+    if (at > from && at <= to) current.add(visitor[visit[row]!]!)
   }
 }
 

@@ -2,6 +2,7 @@ import { ENGAGEMENT, VITALS } from "../../domain/dimension.ts"
 import type { Range, Signal, SignalsQuery, SignalsResult } from "../../domain/query.ts"
 import type { Part, Snapshot } from "../../store/events/part.ts"
 import { compileGoals } from "../filter/goals.ts"
+import { bitset, countBits } from "../measure/visitor-bits.ts"
 
 /** Time after an event during which its visitor counts as current. */
 const CURRENT_MS = 300_000
@@ -55,18 +56,15 @@ function eachEvent(part: Part, { from, to }: Range, visit: (row: number, at: num
 
 function distinctVisitors(parts: readonly Part[], range: Range, limit: number, counts: (name: number) => boolean): number {
   if (parts.length === 0) return 0
-  const seen = new Uint8Array(limit)
-  let count = 0
+  const seen = bitset(limit)
   for (const part of parts) {
     const [name, visitor] = [part.event("name"), part.visit("visitor")]
     eachEvent(part, range, (row, _, visit) => {
       const one = visitor[visit]!
-      if (seen[one] === 1 || !counts(name[row]!)) return
-      seen[one] = 1
-      count++
+      if (counts(name[row]!)) seen[one >>> 5]! |= 1 << (one & 31)
     })
   }
-  return count
+  return countBits(seen)
 }
 
 function countEvents(parts: readonly Part[], range: Range, counts: (name: number) => boolean): number {

@@ -2,6 +2,7 @@ import type { Range, SiteFacts } from "../../domain/query.ts"
 import type { RecordKind } from "../../domain/record.ts"
 import { type LinkClick, TOUCH_DIMENSIONS, type Touch } from "../../domain/sale.ts"
 import type { Part, Snapshot } from "../../store/events/part.ts"
+import { NumberMap } from "../../store/events/tail/number-map.ts"
 import { orderedPart } from "../measure/ordered-part.ts"
 import { eventReader, eventsOf, textsOf } from "../rows/rows.ts"
 import { numbersOfPseudonyms } from "../show/pseudonyms.ts"
@@ -42,15 +43,15 @@ interface Found<Each> {
 }
 
 /** Returns the position of each visitor in the query, counted from 1, by ordinal. */
-function placesOf({ visitorLimit }: Snapshot, { siteKey, visitors }: TouchesQuery): Uint32Array {
-  const places = new Uint32Array(visitorLimit)
+function placesOf({ visitorLimit }: Snapshot, { siteKey, visitors }: TouchesQuery): NumberMap {
+  const places = new NumberMap()
   const ordinals = numbersOfPseudonyms(siteKey, "visitor")(visitors)
   // Every text is the pseudonym of some number, but of a visitor only below the limit.
-  for (const [index, ordinal] of ordinals.entries()) if (ordinal < visitorLimit) places[ordinal] = index + 1
+  for (const [index, ordinal] of ordinals.entries()) if (ordinal < visitorLimit) places.set(ordinal, index + 1)
   return places
 }
 
-function readVisits(snapshot: Snapshot, { visitors, range }: TouchesQuery, places: Uint32Array, check: () => void): Found<Touch>[] {
+function readVisits(snapshot: Snapshot, { visitors, range }: TouchesQuery, places: NumberMap, check: () => void): Found<Touch>[] {
   const texts = textsOf(snapshot)
   const found: Found<Touch>[] = []
   for (const part of snapshot.parts) {
@@ -68,7 +69,7 @@ function readVisits(snapshot: Snapshot, { visitors, range }: TouchesQuery, place
 const LINK = "link_id"
 const HUMAN = "human"
 
-function readClicks(snapshot: Snapshot, { visitors, range }: TouchesQuery, places: Uint32Array, check: () => void): Found<LinkClick>[] {
+function readClicks(snapshot: Snapshot, { visitors, range }: TouchesQuery, places: NumberMap, check: () => void): Found<LinkClick>[] {
   const texts = textsOf(snapshot)
   const found: Found<LinkClick>[] = []
   for (const unordered of snapshot.alongside ?? []) {
@@ -92,7 +93,7 @@ const isInside = ({ visits, minStart, maxStart }: Part, { from, to }: Range): bo
 function forEachChosen(
   part: Part,
   range: Range,
-  places: Uint32Array,
+  places: NumberMap,
   check: () => void,
   take: (place: number, row: number, at: number) => void,
 ): void {
@@ -100,7 +101,7 @@ function forEachChosen(
   const { first, last } = visitsBetween(part, range)
   const [starts, visitor] = [part.starts(), part.visit("visitor")]
   for (let row = first; row < last; row++) {
-    const place = places[visitor[row]!]!
+    const place = places.get(visitor[row]!)
     if (place !== 0 && starts[row]! >= range.from && starts[row]! < range.to) take(place - 1, row, starts[row]!)
   }
 }
