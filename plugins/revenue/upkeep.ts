@@ -13,6 +13,7 @@ import {
 } from "#plugin"
 import type { Area } from "./area.ts"
 import { RECOMPUTE_JOB } from "./settings.ts"
+import { EVENT } from "./transactions/aliases.ts"
 import { FOLD_JOB } from "./transactions/following.ts"
 import { deleteRefund } from "./transactions/refunds.ts"
 import { refoldSale } from "./transactions/removal.ts"
@@ -134,13 +135,19 @@ export async function eraseVisits(area: Area, siteId: number, removed: ErasedVis
   if (!site) return {}
   await area.following.settle(site)
   const sequences = new Set(removed.visits.map(({ sequence }) => sequence))
-  const isOfVisit = sql`visit_sequence in (select value from json_each(${JSON.stringify([...sequences])}))`
-  const isTracked = ({ provider }: TransactionRow) => provider === "tracker" || provider === "import"
   const isLeft = (event: SaleEvent) => !sequences.has(event.visit_sequence)
+  const ofVisits = sql`select id from revenue_transactions
+    where site_id = ${siteId} and visit_sequence in (select value from json_each(${JSON.stringify([...sequences])}))`
+  // An order can have the visit of one event and the amount of another one.
+  const events = area.host.sales.byVisit(siteId, [...sequences]).map(({ sequence }) => String(sequence))
+  const reported = sql`select id from revenue_transactions where provider in ('tracker', 'import') and sale_sequence is not null
+    and id in (select transaction_id from revenue_aliases where site_id = ${siteId} and provider = ${EVENT}
+      and alias in (select value from json_each(${JSON.stringify(events)})))`
+  const isTracked = ({ provider }: TransactionRow) => provider === "tracker" || provider === "import"
   const transactions = await changeAll(
     area,
     siteId,
-    (after) => sql`site_id = ${siteId} and ${isOfVisit} and id > ${after} order by id`,
+    (after) => sql`id in (${ofVisits} union ${reported}) and id > ${after} order by id`,
     (writer, row) => (isTracked(row) ? removeReports(area, writer, row, isLeft) : clear(writer, row)),
   )
   if (transactions > 0) area.following.soon(siteId)

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import type { NewEvent } from "../../src/domain/event.ts"
 import { TRAITS, type VisitTraits } from "../../src/domain/visit.ts"
 import { type EventStore, openEventStore } from "../../src/store/events/events.ts"
-import type { ImportedVisit } from "../../src/store/events/import.ts"
+import type { ImportedVisit } from "../../src/store/events/import-batch.ts"
 
 export const NATIVE_VISITS = 40
 /** More events than a slice and a columnar segment of an import hold. */

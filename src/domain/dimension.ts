@@ -5,7 +5,7 @@
 import { TRAITS } from "./visit.ts"
 
 /** The dictionaries of a site, which map numbers in the event store to texts. Number 0 is the missing value in each of them. */
-const DICTIONARIES = ["name", "page", "hostname", "title", ...TRAITS, "property", "currency"] as const
+export const DICTIONARIES = ["name", "page", "hostname", "title", ...TRAITS, "property", "currency"] as const
 /** The name of a dictionary. The values of each property key have their own, named by the key's number in `property`. */
 export type DictionaryName = (typeof DICTIONARIES)[number] | `property:${number}`
 

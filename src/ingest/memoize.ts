@@ -11,11 +11,16 @@ const MAX_CHARS = 512
 export function memoize<Answer>(max: number, compute: (text: string) => Answer): (text: string) => Answer {
   let young = new Map<string, Answer>()
   let old = new Map<string, Answer>()
+  let [lastText, lastAnswer] = ["", undefined as Answer | undefined]
   return (text) => {
+    // Often the same text follows. Comparing it is cheaper than a look-up, for which a new string has to be hashed.
+    if (text === lastText && lastAnswer !== undefined) return lastAnswer
     if (text.length > MAX_CHARS) return compute(text)
-    const found = young.get(text)
-    if (found !== undefined) return found
+    lastText = text
+    lastAnswer = young.get(text)
+    if (lastAnswer !== undefined) return lastAnswer
     const answer = old.get(text) ?? compute(text)
+    lastAnswer = answer
     if (young.size >= max / 2) {
       old = young
       young = new Map()

@@ -7,7 +7,8 @@ import { type Campaign, campaignOf, channelOf, sourceOf } from "../ingest/enrich
 import { pageOf } from "../ingest/enrich/page.ts"
 import { isSelfReferral, NO_REFERRER, referrerOf } from "../ingest/enrich/referrer.ts"
 import { moneyOf } from "../ingest/enrich/values.ts"
-import { NOWHERE, openPlaceFile, type PlaceFile } from "../ingest/place/place.ts"
+import { memoize } from "../ingest/memoize.ts"
+import { NOWHERE, openPlaceFile, type Place, type PlaceFile } from "../ingest/place/place.ts"
 import { agentOf, NO_AGENT } from "../ingest/request/agent.ts"
 import { cutBytes, cutCharacters, tagValue, visible } from "../ingest/request/text.ts"
 import { hostnameOf, splitAddress } from "../ingest/request/web-address.ts"
@@ -69,35 +70,90 @@ export async function openPlaces(path: string | undefined): Promise<PlaceFile | 
  * "bad_url" for an event whose host is not a host name.
  */
 export function createEnrichment(site: EnrichmentSite, places?: PlaceFile): (event: ForeignEvent) => EnrichedEvent | "bad_url" {
+  const known = new KnownTraits()
+  const pageRules = { allowed: site.allowed_query_params, hash: site.hash_routing }
+  const addressOf = memoize(MAX_KNOWN, (text) => {
+    const address = splitAddress(text)
+    return { host: address.host, query: address.query, page: pageOf(address, pageRules) }
+  })
+  const hostOf = memoize(MAX_KNOWN, (sent) => (sent === "" ? "" : hostnameOf(sent)))
+  const titleOf = memoize(MAX_KNOWN, (title) => tagValue(title, COLLECT.titleChars))
   return (given) => {
-    const address = splitAddress(given.url ?? given.path ?? "/")
-    const sentHost = given.hostname || address.host
-    const hostname = sentHost === "" ? "" : hostnameOf(sentHost)
+    const address = addressOf(given.url ?? given.path ?? "/")
+    const hostname = hostOf(given.hostname || address.host)
     if (hostname === undefined) return "bad_url"
     const agent = given.userAgent ? agentOf(given.userAgent) : NO_AGENT
-    const { traits = {} } = given
     const money = given.revenue && moneyOf(given.revenue, site.revenue_currency)
     const { engagement } = given
+    const client = places && given.address !== undefined ? readAddress(given.address) : undefined
+    const place = (client && places?.find(client)) ?? NOWHERE
     const event: NewEvent = {
       at: given.at,
       name: given.name === "" ? "pageview" : cutName(given.name),
-      page: given.page ?? pageOf(address, { allowed: site.allowed_query_params, hash: site.hash_routing }),
+      page: given.page ?? address.page,
       hostname,
-      title: tagValue(given.title ?? "", COLLECT.titleChars),
+      title: titleOf(given.title ?? ""),
       interactive: given.interactive ?? true,
       props: storedProps(given.props),
       ...(money && typeof money !== "string" && { revenue: money }),
       ...(engagement && { engagement }),
       ...(given.vitals && { vitals: given.vitals }),
     }
-    const client = given.address === undefined ? undefined : readAddress(given.address)
-    const place = (client && places?.find(client)) ?? NOWHERE
     return {
       event,
-      traits: traitsOf(given, { hostname, query: address.query, hosts: site.hosts }, { ...agent, ...place, ...traits }),
+      traits: known.of(given, { hostname, query: address.query, place }, () =>
+        traitsOf(given, { hostname, query: address.query, hosts: site.hosts }, { ...agent, ...place, ...given.traits }),
+      ),
       isBot: agent.isBot,
       hasInvalidRevenue: typeof money === "string",
     }
+  }
+}
+
+/** Maximum number of remembered values of each kind: most events have those of earlier ones. */
+const MAX_KNOWN = 5_000
+const NO_TRAITS: Partial<VisitTraits> = {}
+
+/** What the traits of an event are derived from, in addition to the event. */
+interface Found {
+  hostname: string
+  query: string
+  place: Place
+}
+
+/** Remembers the traits of earlier events. It does not hold their addresses. */
+class KnownTraits {
+  readonly #known = new Map<string, VisitTraits>()
+  /** Stated traits as text. Sources hand over the same object for the same traits. */
+  readonly #texts = new WeakMap<Partial<VisitTraits>, string>()
+  #last: (Found & Pick<Required<ForeignEvent>, "referrer" | "userAgent" | "traits"> & { tags: string; found: VisitTraits }) | undefined
+
+  of(given: ForeignEvent, { hostname, query, place }: Found, compute: () => VisitTraits): VisitTraits {
+    const { traits = NO_TRAITS, referrer = "", userAgent = "", utm } = given
+    const tags = utm && hasTags(utm) ? JSON.stringify(utm) : ""
+    const last = this.#last
+    // Events of a visit follow one another.
+    if (last && last.traits === traits && last.hostname === hostname && last.query === query && last.place === place)
+      if (last.referrer === referrer && last.userAgent === userAgent && last.tags === tags) return last.found
+    const { country, region, city } = place
+    const key = [hostname, query, country, region, city, referrer, userAgent, tags, this.#textOf(traits)].join("\n")
+    const known = this.#known.get(key)
+    const found = known ?? compute()
+    if (!known) {
+      if (this.#known.size === MAX_KNOWN) this.#known.clear()
+      this.#known.set(key, found)
+    }
+    this.#last = { hostname, query, place, referrer, userAgent, traits, tags, found }
+    return found
+  }
+
+  #textOf(traits: Partial<VisitTraits>): string {
+    let text = this.#texts.get(traits)
+    if (text === undefined) {
+      text = JSON.stringify(traits)
+      this.#texts.set(traits, text)
+    }
+    return text
   }
 }
 
@@ -126,7 +182,7 @@ function tagsOf(utm: Tags): Tags {
   return Object.fromEntries(given.map(([name, value]) => [name, tagValue(value, COLLECT.utmChars)]))
 }
 
-interface Place {
+interface Page {
   hostname: string
   query: string
   hosts: readonly string[]
@@ -135,7 +191,7 @@ interface Place {
 /** Returns the traits. Source and channel follow from campaign and referrer, unless they are stated. */
 function traitsOf(
   { referrer: sent = "", utm = {} }: ForeignEvent,
-  { hostname, query, hosts }: Place,
+  { hostname, query, hosts }: Page,
   stated: Partial<VisitTraits>,
 ): VisitTraits {
   const found = referrerOf(sent)

@@ -180,7 +180,8 @@ export {
   withAllFaults,
 } from "../services/stats/open-report.ts"
 export type { RecordCounts, RecordReportOptions } from "../services/stats/record-reports.ts"
-export type { ImportCursor, ImportedVisit, ImportTarget } from "../store/events/import.ts"
+export type { ImportCursor, ImportTarget } from "../store/events/import.ts"
+export { type ImportedVisit, VisitBatch, VisitPacker } from "../store/events/import-batch.ts"
 export type { RowStatements } from "../store/events/tables/row-tables.ts"
 export { SEGMENT_EVENTS } from "../store/events/upkeep/build.ts"
 export type { Migration } from "../store/migrations.ts"

@@ -51,6 +51,12 @@ export class Row {
     const index = this.columns.get(column)
     return index === undefined ? "" : this.cells[index]!
   }
+
+  /** Returns the places of columns in `cells`, which are the same for all rows of a file. Those of missing columns are -1. */
+  places<Column extends string>(columns: readonly Column[]): Record<Column, number> {
+    const entries = columns.map((column) => [column, this.columns.get(column) ?? -1])
+    return Object.fromEntries(entries) as Record<Column, number> // each column has an entry
+  }
 }
 
 /** Reads the header from the beginning of a file, or returns undefined for an empty one. Never throws: use it to recognize files. */

@@ -7,7 +7,7 @@ export const MAX_BYTES_PER_CHAR = 3
 const FEED = 10
 
 /** Frees the memory of a buffer at once, instead of when garbage is collected. */
-export function release({ buffer }: Buffer): void {
+export function release({ buffer }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength > 0) buffer.transfer(0)
 }
 
@@ -50,7 +50,8 @@ export class ByteWriter {
   }
 }
 
-function writeAll(file: number, bytes: Buffer, length = bytes.length): void {
+/** Writes all bytes, which the system may take in several pieces. */
+export function writeAll(file: number, bytes: Uint8Array, length = bytes.length): void {
   for (let at = 0; at < length; ) at += writeSync(file, bytes, at, length - at)
 }
 

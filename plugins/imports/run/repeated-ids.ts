@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { HashIndex, hashInto } from "../sources/hash-index.ts"
+import { release } from "./files.ts"
 
 /**
  * Finds events whose id occurred before, in bounded memory: hashes of the ids are divided among files, which are searched one by one at the
@@ -28,15 +29,16 @@ export class RepeatedIds {
   /** Returns the function that tells whether the event with a number repeats the id of an earlier one. Removes the files. */
   find(): (number: number) => boolean {
     const repeated = new Uint8Array(Math.ceil(this.#count / 8))
+    // The parts share a table, because the engine would keep those of all parts for a while, hundreds of megabytes for ten million ids.
+    const ids = new HashIndex(false)
     for (const part of this.#parts) {
-      const ids = new HashIndex(false)
+      ids.clear()
       const entries = part?.entries() ?? []
       for (let at = 0; at < entries.length; at += ENTRY_WORDS) {
         const number = entries[at + 2]!
         if (!ids.addHash(entries[at]!, entries[at + 1]!)) repeated[number >>> 3]! |= 1 << (number & 7)
       }
-      // The engine itself would keep the tables of all large parts for a while, hundreds of megabytes for ten million ids.
-      if (entries.length > BUFFERED_WORDS) Bun.gc(true)
+      part?.release()
     }
     this.remove()
     return (number) => ((repeated[number >>> 3] ?? 0) & (1 << (number & 7))) !== 0
@@ -61,6 +63,7 @@ class Part {
   readonly #buffer = new Uint32Array(BUFFERED_WORDS)
   #used = 0
   #file: number | undefined
+  #read: Buffer | undefined
 
   constructor(path: string) {
     this.#path = path
@@ -75,8 +78,15 @@ class Part {
   entries(): Uint32Array {
     if (this.#file === undefined) return this.#buffer.subarray(0, this.#used)
     this.#flush()
-    const { buffer, byteOffset, length } = readFileSync(this.#path)
+    this.#read = readFileSync(this.#path)
+    const { buffer, byteOffset, length } = this.#read
     return new Uint32Array(buffer, byteOffset, length / Uint32Array.BYTES_PER_ELEMENT)
+  }
+
+  /** Frees the entries that were read. */
+  release(): void {
+    if (this.#read) release(this.#read)
+    this.#read = undefined
   }
 
   close(): void {

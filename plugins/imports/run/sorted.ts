@@ -26,9 +26,15 @@ export interface SortBasis {
 export const rowsIn = (folder: string): string => join(folder, "sorted")
 const summaryIn = (folder: string): string => join(folder, "sorted.json")
 
+/** Version of the staged files. Rows that an earlier version of the program has sorted are sorted again, in the same order. */
+const FORMAT = 2
+
 /** Returns the rows that were sorted completely. */
-export const readSorted = (folder: string): SortedRows | undefined =>
-  existsSync(summaryIn(folder)) ? (JSON.parse(readFileSync(summaryIn(folder), "utf8")) as SortedRows) : undefined // written by `keepSorted`
+export function readSorted(folder: string): SortedRows | undefined {
+  if (!existsSync(summaryIn(folder))) return undefined
+  const { format, ...sorted } = JSON.parse(readFileSync(summaryIn(folder), "utf8")) as SortedRows & { format?: number } // of `keepSorted`
+  return format === FORMAT ? sorted : undefined
+}
 
 /** Makes room for rows. What an interrupted sort has left is deleted. */
 export function beginSorting(folder: string): void {
@@ -44,7 +50,7 @@ export async function keepSorted(folder: string, sorted: SortedRows): Promise<vo
   if (staged.stream && staged.stream.waiting.rows > 0) names.push(WAITING_FILE)
   for (const name of names) await synced(join(rowsIn(folder), name))
   const draft = `${summaryIn(folder)}.new`
-  writeFileSync(draft, JSON.stringify(sorted), { mode: 0o600 })
+  writeFileSync(draft, JSON.stringify({ ...sorted, format: FORMAT }), { mode: 0o600 })
   await synced(draft)
   renameSync(draft, summaryIn(folder))
 }

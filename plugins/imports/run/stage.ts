@@ -1,9 +1,8 @@
 import { join } from "node:path"
-import { createEnrichment, type EnrichedEvent, type ImportedKind, type ImportedRow, openPlaces } from "#plugin"
+import { createEnrichment, type EnrichedEvent, type ImportedKind, type ImportedRow, openPlaces, SEGMENT_EVENTS } from "#plugin"
 import { type DaySkip, daySkips, localDay } from "../days.ts"
 import { ownOptions } from "../options.ts"
 import { ImportFault, type Sink, type SkipReason, type SourceEvent, type SourceRefund } from "../source.ts"
-import { LineWriter } from "./files.ts"
 import { byKey, Findings } from "./findings.ts"
 import { noFiles, type RecognizedFiles, recognizeFiles } from "./reading.ts"
 import { type StagedRefund, StagedRefunds, stagedRefund } from "./refunds.ts"
@@ -21,13 +20,27 @@ import {
   type StageTask,
 } from "./task.ts"
 import { StagedTotals } from "./totals.ts"
-import { addToSort, addVisitToSort, isCounted, numberedByVisit, type SortedEvent, sortedEvent, sortedEvents, visitsOf } from "./visits.ts"
+import { BatchWriter } from "./visit-batches.ts"
+import {
+  addToSort,
+  addVisitToSort,
+  isCounted,
+  numberedByVisit,
+  type SortedEvent,
+  sortedEvent,
+  sortedEvents,
+  sortedVisits,
+  visitsOf,
+} from "./visits.ts"
 
 const PROGRESS_MS = 500
 /** Events that are read until garbage is collected. The engine itself would let it grow to hundreds of megabytes. */
-const EVENTS_PER_COLLECTION = 5_000
+const EVENTS_PER_COLLECTION = 2_500
 /** Garbage of a row in the other phases, compared with that of an event that is read. */
 const LIGHT_ROW = 0.3
+
+/** Maximum number of remembered visitors. */
+const MAX_VISITORS = 10_000
 
 const USERS_NOT_LINKED =
   "Users are not linked, because the identity mode of the site is not identified. Change it in the settings of the site before the import."
@@ -61,6 +74,7 @@ class Stage extends Findings implements Sink {
   readonly #days = new Map<string, number>()
   readonly #dayOf: (at: number) => string
   readonly #hasher: Bun.CryptoHasher
+  readonly #visitors = new Map<string, string>()
   readonly #hosts: ReadonlySet<string> | undefined
   readonly #tables: ReadonlySet<string> | undefined
   readonly #stream: StreamStage | undefined
@@ -226,9 +240,20 @@ class Stage extends Findings implements Sink {
   #sortedEvent(given: SourceEvent, enriched: EnrichedEvent, day: string): SortedEvent {
     const linked = this.#task.linksUsers && given.userId ? given.userId : ""
     const name = linked === "" ? nameOf(given, day) : `user ${linked}`
-    const visitor = this.#stream?.visitorOf(name, day) ?? this.#hasher.copy().update(name).digest("hex").slice(0, 32)
+    const visitor = this.#visitorOf(name, day)
     const kind = linked === "" ? (given.visitorKind ?? "rotating") : "user"
     return sortedEvent(enriched, { visitor, visit: given.visit ?? "", kind, userId: linked, order: this.#order++ })
+  }
+
+  /** Returns the keyed hash of a visitor. Those of recent visitors are remembered: events of a visit stand close together. */
+  #visitorOf(name: string, day: string): string {
+    const key = this.#stream ? `${day} ${name}` : name
+    const known = this.#visitors.get(key)
+    if (known !== undefined) return known
+    const visitor = this.#stream?.visitorOf(name, day) ?? this.#hasher.copy().update(name).digest("hex").slice(0, 32)
+    if (this.#visitors.size === MAX_VISITORS) this.#visitors.clear()
+    this.#visitors.set(key, visitor)
+    return visitor
   }
 
   totals(kind: ImportedKind, row: ImportedRow & { file: string; line: number }): void {
@@ -323,11 +348,11 @@ class Stage extends Findings implements Sink {
     this.#events.remove()
     const staged: Staged["staged"] = []
     if (isStaged && counts.visits > 0) {
-      const writer = new LineWriter(join(folder, "visits"))
-      const lines = this.#stream ? byStart.sorted() : numberedByVisit(byStart.sorted(), counts.visitors)
-      for (const line of lines) {
-        this.#collect(LIGHT_ROW)
-        writer.write(line)
+      const writer = new BatchWriter(join(folder, "visits"), this.#task.batchEvents ?? SEGMENT_EVENTS)
+      const visits = sortedVisits(byStart)
+      for (const visit of this.#stream ? visits : numberedByVisit(visits, counts.visitors)) {
+        this.#collect(visit.events.length * LIGHT_ROW)
+        writer.add(visit)
       }
       writer.close()
       staged.push({ name: "visits", lines: counts.visits })

@@ -35,6 +35,8 @@ export interface StageTask {
   geoDb: string | undefined
   /** Key of the visitors' hashes, in hex. */
   salt: string
+  /** Events per batch of visits. Default: those of a full segment. Smaller for tests. */
+  batchEvents?: number
   /** How much is read at most. Default: everything. */
   limits?: typeof PREVIEW_LIMITS
   /** Whether the files are only a part of what a run will fetch. */
@@ -120,7 +122,7 @@ export interface Staged {
   hash?: string
   /** Visitors of the staged visits. */
   visitors: number
-  /** Lines of each staged file by name: `visits` or a kind of totals. */
+  /** Visits or rows of each staged file by name: `visits` or a kind of totals. */
   staged: { name: string; lines: number }[]
   /** Present if there are refunds. */
   refunds?: RefundSummary

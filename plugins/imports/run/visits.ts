@@ -1,4 +1,13 @@
-import { type EnrichedEvent, TRAITS, VISIT_EVENTS, VISIT_IDLE_MS, VISIT_LENGTH_MS, type VisitorKind, type VisitTraits } from "#plugin"
+import {
+  type EnrichedEvent,
+  type ImportedVisit,
+  TRAITS,
+  VISIT_EVENTS,
+  VISIT_IDLE_MS,
+  VISIT_LENGTH_MS,
+  type VisitorKind,
+  type VisitTraits,
+} from "#plugin"
 import type { ExternalSort } from "./sort.ts"
 
 /**
@@ -26,19 +35,6 @@ export interface SortedEvent {
   since?: number
 }
 
-/** A visit as it waits to be written. */
-export interface StagedVisit {
-  /** Number within the import; of a stream the name, which other runs know too. */
-  visitor: number | string
-  kind: VisitorKind
-  /** Id of the person for `link_identified_users`; "" otherwise. */
-  userId: string
-  /** The values of `TRAITS`. */
-  traits: string[]
-  events: EnrichedEvent["event"][]
-  day: string
-}
-
 /** Describes an event for the sort. */
 export function sortedEvent(
   { event, traits }: EnrichedEvent,
@@ -48,29 +44,41 @@ export function sortedEvent(
   return {
     ...{ visitor, visit: jsonOf(visit), at, order, kind, userId: jsonOf(userId), name },
     revenue: revenue ? `${revenue.amount} ${revenue.currency}` : "",
-    traits: JSON.stringify(TRAITS.map((trait) => traits[trait])),
+    traits: jsonOfTraits(traits),
     event: JSON.stringify(event),
   }
+}
+
+const knownJson = new WeakMap<VisitTraits, string>()
+
+/** Events of a visit share the object of their traits. */
+function jsonOfTraits(traits: VisitTraits): string {
+  let json = knownJson.get(traits)
+  if (json === undefined) {
+    json = JSON.stringify(TRAITS.map((trait) => traits[trait]))
+    knownJson.set(traits, json)
+  }
+  return json
 }
 
 const jsonOf = (text: string): string => (text === "" ? "" : JSON.stringify(text))
 
 /** Separates the fields of an event in the sort. JSON escapes it, and ingestion removes it from names. */
-const SEPARATOR = "\u0001"
+const GAP = "\u0001"
 /** Digits of a visitor's hash that make up the rank. */
 const RANK_DIGITS = 11
 
 /** Adds an event to the sort: by visitor, visit and time. */
 export function addToSort(sort: ExternalSort, event: SortedEvent): void {
   const { visitor, visit, at, order, kind, userId, name, revenue, since = "", traits } = event
-  const rest = SEPARATOR + [order, kind, userId, name, revenue, since, traits, event.event].join(SEPARATOR)
-  sort.add(Number.parseInt(visitor.slice(0, RANK_DIGITS), 16), visitor + SEPARATOR + visit + SEPARATOR + sortable(at), rest)
+  const rest = `${GAP}${order}${GAP}${kind}${GAP}${userId}${GAP}${name}${GAP}${revenue}${GAP}${since}${GAP}${traits}${GAP}${event.event}`
+  sort.add(Number.parseInt(visitor.slice(0, RANK_DIGITS), 16), visitor + GAP + visit + GAP + sortable(at), rest)
 }
 
 /** Yields the events of a sort. */
 export function* sortedEvents(sort: ExternalSort): Generator<SortedEvent> {
   for (const text of sort.sorted()) {
-    const [visitor, visit, at, order, kind, userId, name, revenue, since, traits, event] = text.split(SEPARATOR) as Fields // of `addToSort`
+    const [visitor, visit, at, order, kind, userId, name, revenue, since, traits, event] = text.split(GAP) as Fields // of `addToSort`
     const key = { visitor, visit, at: Number(at) - EARLIEST, order: Number(order) }
     yield { ...key, kind, userId, name, revenue, traits, event, ...(since !== "" && { since: Number(since) }) }
   }
@@ -85,43 +93,38 @@ const sortable = (at: number): string => String(at + EARLIEST)
 /** Half the range of ranks in milliseconds. Visits more than 278 years away from 1970 have the first or last rank. */
 const MIDDLE_RANK = 2 ** 43
 
-/** Adds a visit to the sort by start. The line begins with the number of events and the visitor. */
-export function addVisitToSort(sort: ExternalSort, visit: readonly SortedEvent[], visitor: StagedVisit["visitor"], day: string): void {
+/** Adds a visit to the sort by start. */
+export function addVisitToSort(sort: ExternalSort, visit: readonly SortedEvent[], visitor: ImportedVisit["visitor"], day: string): void {
   const { at, kind, userId, traits } = visit[0]! // a visit has an event
   const named = typeof visitor === "number" ? visitor : `"${visitor}"`
   const events = visit.map(({ event }) => event).join(",")
-  const json = `{"visitor":${named},"kind":"${kind}","userId":${userId || '""'},"traits":${traits},"events":[${events}],"day":"${day}"}`
-  sort.add(Math.max(0, Math.min(at + MIDDLE_RANK, MIDDLE_RANK * 2 - 1)), "", `${visit.length} ${visitor} ${json}`)
+  const json = `{"visitor":${named},"visitorKind":"${kind}","userId":${userId || '""'},"traits":${traits},"events":[${events}],"day":"${day}"}`
+  sort.add(Math.max(0, Math.min(at + MIDDLE_RANK, MIDDLE_RANK * 2 - 1)), "", json)
 }
 
-/**
- * Yields lines of `addVisitToSort`, which are ordered by start, with visitors numbered by their first visit. The visitors of a period then
- * lie as close together as those that a site itself counts, which makes reports faster and columns smaller.
- */
-export function* numberedByVisit(lines: Iterable<string>, visitors: number): Generator<string> {
-  // One more than the number, as 0 means none yet.
-  const numbers = new Uint32Array(visitors)
-  let given = 0
-  for (const line of lines) {
-    const visitor = Number(visitorOf(line))
-    numbers[visitor] ||= ++given
-    const number = numbers[visitor]! - 1
-    yield `${eventsIn(line)} ${number} {"visitor":${number}${line.slice(line.indexOf(","))}`
+/** Yields the visits of a sort. */
+export function* sortedVisits(sort: ExternalSort): Generator<ImportedVisit> {
+  for (const text of sort.sorted()) {
+    const visit = JSON.parse(text) as Omit<ImportedVisit, "traits"> & { traits: string[] } // written by `addVisitToSort`
+    const traits = {} as VisitTraits // every trait is set below
+    for (let at = 0; at < TRAITS.length; at++) traits[TRAITS[at]!] = visit.traits[at]!
+    yield { ...visit, traits }
   }
 }
 
-/** Returns the number of events of a line of `addVisitToSort`. */
-export const eventsIn = (line: string): number => Number.parseInt(line, 10)
-
-/** Returns the visitor of a line of `addVisitToSort`. */
-export const visitorOf = (line: string): string => line.slice(line.indexOf(" ") + 1, line.indexOf(" {"))
-
-/** Reads a line of `addVisitToSort`. */
-export function visitIn(line: string): Omit<StagedVisit, "traits"> & { traits: VisitTraits } {
-  const visit = JSON.parse(line.slice(line.indexOf("{"))) as StagedVisit // written by `addVisitToSort`
-  const traits = {} as VisitTraits // every trait is set below
-  for (let at = 0; at < TRAITS.length; at++) traits[TRAITS[at]!] = visit.traits[at]!
-  return { ...visit, traits }
+/**
+ * Numbers the visitors of visits, which are ordered by start, by their first visit. The visitors of a period then lie as close together as
+ * those that a site itself counts, which makes reports faster and columns smaller.
+ */
+export function* numberedByVisit(visits: Iterable<ImportedVisit>, visitors: number): Generator<ImportedVisit> {
+  // One more than the number, as 0 means none yet.
+  const numbers = new Uint32Array(visitors)
+  let given = 0
+  for (const visit of visits) {
+    const visitor = visit.visitor as number // visitors with names are not numbered again
+    numbers[visitor] ||= ++given
+    yield { ...visit, visitor: numbers[visitor]! - 1 }
+  }
 }
 
 /**

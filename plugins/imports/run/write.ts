@@ -1,9 +1,9 @@
 import { join } from "node:path"
-import { type ImportCursor, type ImportedKind, type ImportedRow, type ImportedVisit, type ImportWriters, SEGMENT_EVENTS } from "#plugin"
-import { linesOf } from "./files.ts"
+import type { ImportCursor, ImportedKind, ImportedRow, ImportWriters } from "#plugin"
+import { linesOf, release } from "./files.ts"
 import type { Staged } from "./task.ts"
 import { totalsIn } from "./totals.ts"
-import { eventsIn, visitIn, visitorOf } from "./visits.ts"
+import { batchesIn } from "./visit-batches.ts"
 
 /**
  * Writes staged rows into segments, in batches with the position that was reached. After an interruption the next call continues there.
@@ -19,21 +19,21 @@ export interface WriteOptions {
   run: number
   /** Whether visits with a user id belong to the visitor of `identify()`. */
   linksUsers: boolean
-  /** Rows per batch. Default: a full segment. Smaller for tests. */
-  batch?: { events: number; totals: number } | undefined
+  /** Rows of totals per batch. Smaller for tests. */
+  batch?: number | undefined
   signal: AbortSignal
   report(done: number, total: number): void
 }
 
-const FULL = { events: SEGMENT_EVENTS, totals: 50_000 }
+const TOTALS_PER_BATCH = 50_000
 const SLICE_MS = 8
-/** Events or rows of totals after which garbage is collected. */
-const WEIGHT_PER_COLLECTION = 25_000
+/** Rows of totals after which garbage is collected. */
+const ROWS_PER_COLLECTION = 25_000
 /** Lines between two looks at the clock. */
 const LINES = 50
 
 interface Position {
-  /** Staged file that is being written, and the lines that are done. */
+  /** Staged file that is being written, and the visits or rows of it that are done. */
   name: string
   lines: number
   firstOrdinal: number
@@ -41,7 +41,7 @@ interface Position {
 
 /** Writes all staged rows. Returns the number of visits and rows of totals, and of visitors that earlier runs do not have. */
 export async function writeStaged(options: WriteOptions): Promise<{ visits: number; rows: number; newVisitors: number }> {
-  const { imports, siteId, importId, run, staged, report, signal, batch = FULL } = options
+  const { imports, siteId, importId, run, staged, report, signal, batch = TOTALS_PER_BATCH } = options
   let cursor = imports.cursor(importId, run)
   const reached = cursor && (JSON.parse(cursor.position) as Position) // written below
   // Visitors of a stream have names, by which later runs find them again.
@@ -57,39 +57,42 @@ export async function writeStaged(options: WriteOptions): Promise<{ visits: numb
   }
   const personOf = options.linksUsers ? await imports.personKeys(siteId) : undefined
 
-  async function writeVisits(name: string, lines: StagedLines): Promise<void> {
-    const before = lines.taken
-    const visitors = staged.stream && { visitors: await imports.nameVisitors(place, await lines.visitorsAhead(batch.events)) }
-    const visits = visitsIn(lines.take(batch.events, eventsIn), personOf)
-    const done = () => advance(name, lines.taken, lines.taken - before, 0)
-    await imports.addVisits({ ...place, firstOrdinal, ...visitors, cursor: done }, visits)
+  async function writeVisits(name: string, from: number, reportDone: (visits: number) => void): Promise<void> {
+    let taken = from
+    for await (const { batch, bytes } of batchesIn(join(options.folder, name), from)) {
+      const named = staged.stream && { visitors: await imports.nameVisitors(place, batch.names()) }
+      taken += batch.visits
+      const done = () => advance(name, taken, batch.visits, 0)
+      await imports.addVisits({ ...place, firstOrdinal, ...named, ...(personOf && { personOf }), cursor: done }, batch)
+      release(bytes)
+      // The engine itself would let the garbage of several batches pile up. Nothing waits for the collection, which takes some ten ms.
+      Bun.gc(false)
+      reportDone(taken)
+    }
   }
 
-  async function writeTotals(name: string, lines: StagedLines): Promise<void> {
-    const before = lines.taken
+  async function writeTotals(name: string, from: number, reportDone: (rows: number) => void): Promise<void> {
     const kind = name as ImportedKind // its file has the name
-    const rows = rowsIn(
-      kind,
-      lines.take(batch.totals, () => 1),
-    )
-    const done = () => advance(name, lines.taken, 0, lines.taken - before)
-    await imports.addTotals({ ...place, cursor: done }, kind, rows)
+    const lines = new StagedLines(join(options.folder, name), signal)
+    await lines.skip(from)
+    while (!lines.isAtEnd) {
+      const before = lines.taken
+      const done = () => advance(name, lines.taken, 0, lines.taken - before)
+      await imports.addTotals({ ...place, cursor: done }, kind, rowsIn(kind, lines.take(batch)))
+      reportDone(lines.taken)
+    }
   }
 
-  let [done, isBehind] = [0, reached === undefined]
+  let [before, isBehind] = [0, reached === undefined]
   for (const { name, lines } of staged.staged) {
     const isReached = !isBehind && reached?.name === name
-    if (isBehind || isReached) {
-      isBehind = true
-      const content = new StagedLines(join(options.folder, name), signal)
-      if (isReached) await content.skip(reached!.lines)
-      while (!content.isAtEnd) {
-        await (name === "visits" ? writeVisits(name, content) : writeTotals(name, content))
-        report(done + content.taken, total)
-        signal.throwIfAborted()
-      }
+    isBehind ||= isReached
+    const reportDone = (done: number) => {
+      report(before + done, total)
+      signal.throwIfAborted()
     }
-    done += lines
+    if (isBehind) await (name === "visits" ? writeVisits : writeTotals)(name, isReached ? reached!.lines : 0, reportDone)
+    before += lines
   }
   const newVisitors = staged.stream ? imports.countVisitors(importId, run) : staged.visitors
   return { visits: cursor?.visits ?? 0, rows: cursor?.rows ?? 0, newVisitors }
@@ -101,15 +104,9 @@ class StagedLines {
   taken = 0
   readonly #lines: Generator<string>
   #next: IteratorResult<string>
-  readonly #path: string
   readonly #signal: AbortSignal
-  /** Weight of the lines that were taken since garbage was collected. */
-  #uncollected = 0
-  /** Reads the same file, one batch ahead. */
-  #ahead: StagedLines | undefined
 
   constructor(path: string, signal: AbortSignal) {
-    this.#path = path
     this.#lines = linesOf(path)
     this.#next = this.#lines.next()
     this.#signal = signal
@@ -125,42 +122,16 @@ class StagedLines {
     for (; this.taken < count && !this.isAtEnd; this.#advance()) await pause()
   }
 
-  /** Returns the visitors of the visits that `take` yields next. */
-  async visitorsAhead(events: number): Promise<string[]> {
-    this.#ahead ??= new StagedLines(this.#path, this.#signal)
-    await this.#ahead.skip(this.taken)
-    const [visitors, pause] = [new Set<string>(), pauses()]
-    for (const line of this.#ahead.take(events, eventsIn)) {
-      visitors.add(visitorOf(line))
-      await pause()
-    }
-    return [...visitors]
-  }
-
-  /** Yields lines up to a weight. A heavier line is taken alone. Throws when the run is aborted. */
-  *take(weight: number, weightOf: (line: string) => number): Generator<string> {
-    let taken = 0
-    while (!this.#next.done) {
+  /** Yields up to a number of lines. Throws when the run is aborted. */
+  *take(count: number): Generator<string> {
+    for (let left = count; left > 0 && !this.#next.done; left--) {
       const line = this.#next.value
-      const own = weightOf(line)
-      if (taken > 0 && taken + own > weight) return
       this.#signal.throwIfAborted()
-      taken += own
       this.#advance()
       yield line
-      this.#collect(own)
+      // Parsed lines pile up otherwise. Nothing waits for the collection, as for that of visits.
+      if (this.taken % ROWS_PER_COLLECTION === 0) Bun.gc(false)
     }
-  }
-
-  /**
-   * Collects the garbage of parsed lines, because the engine itself would let that of several batches pile up. Does not wait for it: a
-   * whole collection takes some ten milliseconds, in which no event would be acknowledged.
-   */
-  #collect(weight: number): void {
-    this.#uncollected += weight
-    if (this.#uncollected < WEIGHT_PER_COLLECTION) return
-    this.#uncollected = 0
-    Bun.gc(false)
   }
 
   #advance(): void {
@@ -177,16 +148,6 @@ function pauses(): () => Promise<void> | undefined {
     return Bun.sleep(0).then(() => {
       sliceStart = performance.now()
     })
-  }
-}
-
-type PersonOf = Awaited<ReturnType<ImportWriters["personKeys"]>>
-
-function* visitsIn(lines: Iterable<string>, personOf: PersonOf | undefined): Generator<ImportedVisit> {
-  for (const line of lines) {
-    const { visitor, kind, userId, traits, events, day } = visitIn(line)
-    const person = userId !== "" && personOf ? { person: personOf(userId) } : {}
-    yield { visitor, visitorKind: kind, traits, events, day, ...person }
   }
 }
 

@@ -22,6 +22,13 @@ export class HashIndex {
     this.#values = hasValues ? new Uint32Array(FIRST_PLACES) : undefined
   }
 
+  /** Removes all ids, and keeps the room for as many. */
+  clear(): void {
+    this.count = 0
+    this.#low.fill(0)
+    this.#high.fill(0)
+  }
+
   /** Adds an id. Returns false if the set contains it already. */
   add(id: string, value = 0): boolean {
     hashInto(id, hash, 0)

@@ -11,6 +11,9 @@ import { createRuns, type Runs } from "../run/run.ts"
 import { createStaging } from "../staging.ts"
 import { createStreams } from "../streams/streams.ts"
 
+/** Events or rows of totals per batch. */
+const BATCH = 4
+
 /** An instance whose runs are started by hand with batches of a few events, so that they can be interrupted anywhere. */
 export interface StageByHand extends AsyncDisposable {
   instance: TestInstance
@@ -38,9 +41,11 @@ export async function startByHand(
       interrupt(events[0]!.event)
       await outbox.write(statements, ...events)
     }
+    const runInThread: typeof given.runInThread = (task, options) => given.runInThread({ ...(task as object), batchEvents: BATCH }, options)
+    const small = { ...given, runInThread }
     const interrupted = { audit: { ...audit, write }, outbox: { ...outbox, write: publish } }
-    host = { ...given, ...interrupted } as ImportsHost // the settings of the plugin
-    return imports.setup(given)
+    host = { ...small, ...interrupted } as ImportsHost // the settings of the plugin
+    return imports.setup(small)
   }
   const instance = await startInstance({ plugins: [{ ...imports, setup }, ...others], settings })
   await instance.signIn({ role: "owner", isInstanceAdmin: true })
@@ -50,7 +55,7 @@ export async function startByHand(
   const streams = createStreams(host!)
   const previews = createPreviews(host!, { holders, staging, streams })
   const fetching = createFetching(host!, createDataApi(host!))
-  const runs = createRuns(host!, { fetching, holders, previews, staging, streams, batch: { events: 4, totals: 4 } })
+  const runs = createRuns(host!, { fetching, holders, previews, staging, streams, batch: BATCH })
   return { instance, runs, headers, [Symbol.asyncDispose]: () => instance[Symbol.asyncDispose]() }
 }
 

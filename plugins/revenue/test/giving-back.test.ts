@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { type Shop, startShop } from "./kit.ts"
+import { finish, type Shop, startShop } from "./kit.ts"
 
 /** One order with several reports: when one of them is removed or hidden, the order stays as the others report it. */
 const EUR = (amount: string) => ({ amount, currency: "EUR" })
@@ -44,6 +44,18 @@ test("deleting a manual sale that no event reports leaves its refunds waiting", 
   await shop.send("POST", "/revenue/transactions/1/refund", { amount: "2", occurred_at: at("10:00") })
   await shop.send("DELETE", "/revenue/transactions/1")
   expect(await orders(shop)).toEqual(["2 refund A manual 2.00"])
+})
+
+test("an erasure by filter takes back the amount of the erased event, although the order has the visit of another one", async () => {
+  await using shop = await startShop()
+  await shop.browse({ path: "/shop", order: "A", revenue: EUR("1") })
+  await shop.sell([{ at: at("11:30"), url: "https://shop.example/forged", order: "A", revenue: EUR("2") }])
+  expect(await orders(shop)).toEqual(["1 sale A tracker 2.00"])
+  const request = { from: "2026-11-01", to: "2026-11-26", filters: [{ dimension: "page", operator: "is", values: ["/forged"] }] }
+  const { confirm } = (await shop.send("POST", "/erase/preview", request)).body as { confirm: string }
+  expect(await shop.send("POST", "/erase", { ...request, confirm })).toMatchObject({ status: 202 })
+  await finish(shop)
+  expect(await orders(shop)).toEqual(["1 sale A tracker 1.00"])
 })
 
 /** Imports one sale of order A and one of an order of its own, and returns the id of the import. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { type Shop, type ShopOptions, startShop } from "./kit.ts"
+import { finish, type Shop, type ShopOptions, startShop } from "./kit.ts"
 
 const EUR = (amount: string) => ({ amount, currency: "EUR" })
 const at = (time: string, day = "2026-11-26") => `${day}T${time}:00Z`
@@ -77,16 +77,3 @@ test("retention removes the transactions of days before its cutoff", async () =>
   await finish(shop)
   expect(await summary(shop)).toEqual(["sale A Google", "sale B Google", "refund B Google"])
 })
-
-/** Runs the jobs to completion, advancing the clock until replaced segments may be deleted. */
-async function finish({ instance }: Shop): Promise<void> {
-  let isOver = false
-  const done = instance.runJobs().then(() => {
-    isOver = true
-  })
-  while (!isOver) {
-    instance.clock.advance(5_000)
-    await Bun.sleep(10)
-  }
-  await done
-}

@@ -128,6 +128,19 @@ export async function startShop({
   }
 }
 
+/** Runs jobs to completion, advancing the clock until replaced segments may be deleted. */
+export async function finish({ instance }: Pick<Shop, "instance">): Promise<void> {
+  let isOver = false
+  const done = instance.runJobs().finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    instance.clock.advance(5_000)
+    await Bun.sleep(10)
+  }
+  await done
+}
+
 const HOST = "shop.example"
 
 function serverEvent({ at, name, url = `https://${HOST}/`, referrer, user = "anna", order, revenue }: SentEvent): object {

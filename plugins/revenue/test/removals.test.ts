@@ -5,7 +5,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { bySize, SEED } from "#plugin/test"
 import type { ReportResponse } from "../report/responses.ts"
-import { type Shop, startShop } from "./kit.ts"
+import { finish, type Shop, startShop } from "./kit.ts"
 
 setDefaultTimeout(300_000)
 const HISTORIES = bySize({ check: 2, full: 40, release: 1_000 })
@@ -91,19 +91,6 @@ async function factsOf(shop: Shop): Promise<Record<string, unknown>> {
       return [currency, [gross.amount, refunds.amount, credited ?? (currency === "JPY" ? "0" : "0.00"), String(orders)]]
     }),
   )
-}
-
-/** Runs jobs to completion, advancing the clock until replaced segments may be deleted. */
-async function finish({ instance }: Shop): Promise<void> {
-  let isOver = false
-  const done = instance.runJobs().finally(() => {
-    isOver = true
-  })
-  while (!isOver) {
-    instance.clock.advance(5_000)
-    await Bun.sleep(10)
-  }
-  await done
 }
 
 test.each(Array.from({ length: HISTORIES }, (_, index) => SEED * 1_000 + index))(

@@ -7,7 +7,8 @@ import { dayStart } from "../../query/parse/period.ts"
 import type { EffectiveImport, VisibleImports } from "../../services/imports/visible-imports.ts"
 import type { Statements } from "../../store/catalog/catalog.ts"
 import type { EventStore } from "../../store/events/events.ts"
-import type { ImportCursor, ImportedVisit, ImportTarget } from "../../store/events/import.ts"
+import type { ImportCursor, ImportPlace, ImportTarget } from "../../store/events/import.ts"
+import type { ImportedVisit, VisitBatch } from "../../store/events/import-batch.ts"
 import { type OwnStatements, statementsBehind } from "./own-tables.ts"
 
 /**
@@ -16,10 +17,10 @@ import { type OwnStatements, statementsBehind } from "./own-tables.ts"
  */
 export interface ImportWriters {
   /**
-   * Adds visits. `firstOrdinal` is the result of `reserveVisitors` if visitors are numbers, and `visitors` that of `nameVisitors` if they
-   * are names.
+   * Adds visits, as a list or packed by a `VisitPacker`. A batch is overwritten. `firstOrdinal` is the result of `reserveVisitors` if
+   * visitors are numbers, `visitors` that of `nameVisitors` if they are names, and `personOf` that of `personKeys`.
    */
-  addVisits(place: VisitsPlace, visits: Iterable<ImportedVisit>): Promise<void>
+  addVisits(place: VisitsPlace, visits: VisitBatch | Iterable<ImportedVisit>): Promise<void>
   /** Adds records, each a visit with one event. They appear in reports of records, not in metrics of the site. */
   addRecords(place: VisitsPlace & { kind: RecordKind }, records: Iterable<ImportedVisit>): Promise<void>
   /** Adds totals of one kind. */
@@ -47,12 +48,13 @@ export interface ImportWriters {
   /** Returns the local days with native visits, or with visits of an import. Reads the start of every visit, in slices. */
   visitDays(siteId: number, timezone: string, signal: AbortSignal, importId?: number): Promise<ReadonlySet<string>>
   /** Returns the function that finds the person of `identify()` by user id, for visits that are to belong to the same visitor. */
-  personKeys(siteId: number): Promise<(userId: string) => NonNullable<ImportedVisit["person"]>>
+  personKeys(siteId: number): Promise<NonNullable<ImportPlace["personOf"]>>
 }
 
 export interface VisitsPlace extends ImportTarget {
   visitors?: Map<string, number>
   firstOrdinal?: number
+  personOf?: NonNullable<ImportPlace["personOf"]>
   /** Called when all rows were read. */
   cursor?: () => ImportCursor
 }

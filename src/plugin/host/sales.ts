@@ -20,6 +20,8 @@ export interface SaleReader {
   after(siteId: number, sequence: number, limit: number): Promise<SaleEvent[]>
   /** Returns sale events by sequence as they are now. Those that were removed are left out. */
   bySequence(siteId: number, sequences: readonly number[]): SaleEvent[]
+  /** Returns the sale events of visits, given by sequence. */
+  byVisit(siteId: number, visits: readonly number[]): SaleEvent[]
   /** Returns whether `after` has sale events. */
   hasNew(siteId: number, sequence: number): boolean
   /** Sets the function that is called soon after a site has new sale events. Calls may be missed at a stop. It must not throw. */
@@ -49,7 +51,7 @@ export interface TouchesOf {
 }
 
 interface SaleReaderOptions {
-  events: Pick<EventStore, "salesAfter" | "salesBySequence" | "showSales" | "hasHiddenSales" | "onSales">
+  events: Pick<EventStore, "salesAfter" | "salesBySequence" | "salesByVisit" | "showSales" | "hasHiddenSales" | "onSales">
   imports: Pick<VisibleImports, "of">
   siteKeys: Pick<SiteKeys, "siteKey">
   engine: Pick<Engine, "saleVisits" | "touches">
@@ -80,6 +82,7 @@ export function createSales({ events, imports, siteKeys, engine, now }: SaleRead
         return events.salesAfter(siteId, sequence, limit)
       },
       bySequence: events.salesBySequence,
+      byVisit: events.salesByVisit,
       hasNew: (siteId, sequence) => hasStored(siteId, sequence) || events.hasHiddenSales(imports.of(siteId)),
       onNew: (listener) => void listeners.push(listener),
       visibleImports: imports.of,

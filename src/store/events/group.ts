@@ -1,18 +1,16 @@
-import type { NewEvent, NewSale, Vitals } from "../../domain/event.ts"
+import type { NewEvent, NewSale } from "../../domain/event.ts"
 import type { RecordKind } from "../../domain/record.ts"
-import { TRAITS, VISITOR_KINDS, type VisitorKind, type VisitTraits } from "../../domain/visit.ts"
+import { VISITOR_KINDS, type VisitorKind, type VisitTraits } from "../../domain/visit.ts"
 import { laneOf } from "./bytes/lanes.ts"
 import type { Identification } from "./dictionary/identities.ts"
-import { DISCARDED } from "./dictionary/interner.ts"
-import { propertyDictionary } from "./dictionary/texts.ts"
 import { isTransient } from "./dictionary/visitors.ts"
 import { type EarlyVisit, readStoredVisit } from "./early-visits.ts"
+import { type NumberText, numberedEvent, numberedTraits } from "./event-numbers.ts"
 import { LogRecord } from "./log.ts"
 import type { Memory } from "./memory.ts"
-import { NO_SCROLL, NO_VITAL } from "./part.ts"
 import { DropCounts } from "./tables/drops.ts"
 import { insertSale, moveSales } from "./tables/sales.ts"
-import type { LogPlace, TailEvent } from "./tail/rows.ts"
+import type { LogPlace } from "./tail/rows.ts"
 import type { DropSample, Hash64, KnownPerson, LongKind, NewVisit, OpenVisit, Writer } from "./writer.ts"
 
 /** A group commit in progress. It writes the log record and updates memory with the same calls that a later replay makes. */
@@ -114,7 +112,7 @@ export class Group implements Writer {
       rotating: visit.rotating,
       visitor: visit.visitor,
       kind: VISITOR_KINDS.indexOf(visit.visitorKind),
-      traits: this.#traitNumbers(siteId, visit.traits, day),
+      traits: numberedTraits(visit.traits, this.#numbers(siteId, day)),
     }
     this.#record.visit(siteId, row, visit.isComplete)
     this.#memory.tails.tail(siteId).openVisit(row, this.#place)
@@ -125,11 +123,11 @@ export class Group implements Writer {
   add(siteId: number, visitId: number, event: NewEvent, day: string, traits?: VisitTraits): void {
     const tail = this.#memory.tails.tail(siteId)
     if (traits) {
-      const numbers = this.#traitNumbers(siteId, traits, day)
+      const numbers = numberedTraits(traits, this.#numbers(siteId, day))
       this.#record.traits(siteId, visitId, numbers)
       tail.replaceTraits(visitId, numbers)
     }
-    const row = this.#tailEvent(siteId, event, day)
+    const row = numberedEvent(event, this.#memory.sequence++, this.#numbers(siteId, day))
     this.#record.event(siteId, visitId, row)
     const former = tail.addEvent(visitId, row, this.#place)
     if (former !== undefined) moveSales(this.#memory.db, siteId, former, row.sequence)
@@ -155,13 +153,13 @@ export class Group implements Writer {
   ): void {
     const lane = laneOf(siteId, kind)
     const ordinal = visitor ?? this.visitor(siteId, ANONYMOUS_PERIOD, { high: 0, low: 0 })
-    const numbers = this.#traitNumbers(siteId, traits, day)
+    const numbers = numberedTraits(traits, this.#numbers(siteId, day))
     const row = { id: this.#memory.sequence, rotating: ordinal, visitor: ordinal, kind: VISITOR_KINDS.indexOf("rotating"), traits: numbers }
     const tail = this.#memory.tails.tail(lane)
     this.#record.visit(lane, row, true)
     this.#complete.push([lane, row.id])
     tail.openVisit(row, this.#place)
-    const eventRow = this.#tailEvent(siteId, event, day)
+    const eventRow = numberedEvent(event, this.#memory.sequence++, this.#numbers(siteId, day))
     this.#record.event(lane, row.id, eventRow)
     tail.addEvent(row.id, eventRow, this.#place)
   }
@@ -178,52 +176,12 @@ export class Group implements Writer {
     this.#drops.add(...args)
   }
 
-  #traitNumbers(siteId: number, traits: VisitTraits, day: string): number[] {
-    const onLimit = () => this.count(siteId, day, "cardinality")
-    return TRAITS.map((trait) => this.#memory.interner.number(siteId, trait, traits[trait], day, onLimit))
-  }
-
-  #tailEvent(siteId: number, event: NewEvent, day: string): TailEvent {
+  #numbers(siteId: number, day: string): NumberText {
     const { interner } = this.#memory
     const onLimit = () => this.count(siteId, day, "cardinality")
-    const { revenue, engagement, vitals } = event
-    return {
-      at: event.at,
-      sequence: this.#memory.sequence++,
-      name: interner.number(siteId, "name", event.name, day, onLimit),
-      page: interner.number(siteId, "page", event.page, day, onLimit),
-      hostname: interner.number(siteId, "hostname", event.hostname, day, onLimit),
-      title: interner.number(siteId, "title", event.title, day, onLimit),
-      interactive: event.interactive ? 1 : 0,
-      props: event.props.length === 0 ? NO_PROPS : this.#propNumbers(siteId, event.props, day),
-      revenue: revenue && { amount: revenue.amount, currency: interner.number(siteId, "currency", revenue.currency, day, onLimit) },
-      engagement: engagement && { engaged: engagement.engagedMs, scroll: engagement.scrollDepth ?? NO_SCROLL },
-      vitals: vitals && vitalNumbers(vitals),
-    }
-  }
-
-  #propNumbers(siteId: number, props: NewEvent["props"], day: string): number[] {
-    const { interner } = this.#memory
-    const onLimit = () => this.count(siteId, day, "cardinality")
-    const numbers: number[] = []
-    for (const [key, value] of props) {
-      const keyNumber = interner.number(siteId, "property", key, day, onLimit)
-      if (keyNumber === DISCARDED) continue
-      numbers.push(keyNumber, interner.number(siteId, propertyDictionary(keyNumber), value, day, onLimit, key))
-    }
-    return numbers
+    return (name, text, property) => interner.number(siteId, name, text, day, onLimit, property)
   }
 }
 
 /** The period, not that of any salt, of the one visitor per site that represents all people who opted out. */
 const ANONYMOUS_PERIOD = "nobody"
-
-const NO_PROPS: readonly number[] = []
-
-const vitalNumbers = ({ lcp, inp, fcp, ttfb, cls }: Vitals): number[] => [
-  lcp ?? NO_VITAL,
-  inp ?? NO_VITAL,
-  fcp ?? NO_VITAL,
-  ttfb ?? NO_VITAL,
-  cls === undefined ? NO_VITAL : Math.round(cls * 1000),
-]

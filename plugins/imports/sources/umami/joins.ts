@@ -3,7 +3,7 @@ import type { ReadOptions, Sink } from "../../source.ts"
 import { doubled, HashIndex, TextTable } from "../hash-index.ts"
 import { parseTime } from "../times.ts"
 import { browserTraits, deviceOf, languageTag, placeTraits, sizeOf, stated, systemTraits } from "../traits.ts"
-import { cellOf, type TableRows, umamiRows } from "./tables.ts"
+import { cellAt, cellOf, type TableRows, umamiRows } from "./tables.ts"
 
 /**
  * What Umami stores apart from its events: the visitor of a session, the properties and the revenue of an event. It is read in a first pass
@@ -31,14 +31,20 @@ const CACHED_TRAITS = 20_000
 const FIRST_PROPERTIES = 1_024
 const NONE = 0xffffffff
 
-/** Returns the columns of the visitor as one text, by which its traits are remembered. "" if all are empty. */
-export function visitorText(row: TableRows["rows"][number]): string {
-  let text = ""
-  for (const column of VISITOR_COLUMNS) text += cellOf(row, column) + SEPARATOR
-  return text.length === VISITOR_COLUMNS.length ? "" : text
+const VISITOR_COLUMNS = ["browser", "os", "device", "screen", "language", "country", "region", "city"] as const
+
+/** Returns the places of the columns that `visitorText` reads. */
+export const visitorPlaces = (row: Row): number[] => {
+  const places = row.places(VISITOR_COLUMNS)
+  return VISITOR_COLUMNS.map((column) => places[column])
 }
 
-const VISITOR_COLUMNS = ["browser", "os", "device", "screen", "language", "country", "region", "city"]
+/** Returns the columns of the visitor as one text, by which its traits are remembered. "" if all are empty. */
+export function visitorText(row: Row, places: readonly number[]): string {
+  let text = ""
+  for (const place of places) text += cellAt(row, place) + SEPARATOR
+  return text.length === places.length ? "" : text
+}
 
 /** Returns the traits of a `visitorText`. */
 export const visitorTraits = memoize(CACHED_TRAITS, (text: string): Partial<VisitTraits> => {
@@ -67,10 +73,12 @@ export async function readJoins(
   let hasSessions = false
   for await (const { table, file, rows } of umamiRows(files, ["session", "event_data", "revenue"], options, joined)) {
     hasSessions ||= table === "session"
+    const [first] = rows
+    const places = first ? visitorPlaces(first) : []
     for (const row of rows) {
       const rowWebsite = cellOf(row, "website_id").toLowerCase()
       if (website !== undefined && rowWebsite !== "" && rowWebsite !== website) continue
-      if (table === "session") sessions.add(row)
+      if (table === "session") sessions.add(row, places)
       else if (table === "revenue") revenues.add(row)
       else if (!properties.add(row)) joined.reject(file, row.line, "bad_number", cellOf(row, "number_value") || cellOf(row, "data_type"))
     }
@@ -111,9 +119,9 @@ class Sessions {
   readonly #hostnames = new HashIndex()
   readonly #userIds = new HashIndex()
 
-  add(row: Row): void {
+  add(row: Row, places: readonly number[]): void {
     const id = cellOf(row, "session_id")
-    if (!this.#traits.add(id, this.#texts.add(visitorText(row)))) return
+    if (!this.#traits.add(id, this.#texts.add(visitorText(row, places)))) return
     const [hostname, userId] = [cellOf(row, "hostname"), cellOf(row, "distinct_id")]
     if (hostname !== "") this.#hostnames.add(id, this.#texts.add(hostname))
     if (userId !== "") this.#userIds.add(id, this.#texts.add(userId))

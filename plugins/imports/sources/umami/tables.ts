@@ -171,7 +171,9 @@ function columnNumbers(file: string, table: string, columns: readonly string[], 
 }
 
 /** Returns the value of a column. Database clients write null as `\N` or `NULL`. */
-export function cellOf(row: Row, column: string): string {
-  const value = row.get(column)
-  return value === "NULL" || value === "\\N" ? "" : value
-}
+export const cellOf = (row: Row, column: string): string => known(row.get(column))
+
+/** Returns the value at a place, "" at -1. */
+export const cellAt = ({ cells }: Row, place: number): string => (place < 0 ? "" : known(cells[place]!))
+
+const known = (value: string): string => (value === "NULL" || value === "\\N" ? "" : value)

@@ -1,8 +1,10 @@
 import { Type as t } from "@sinclair/typebox"
+import type { VisitTraits } from "#plugin"
+import { Row } from "../../reading/delimited.ts"
 import { ImportFault, type InputFile, type ReadOptions, type Sink, type Source, type SourceEvent } from "../../source.ts"
 import { fromLocal, parseTime } from "../times.ts"
-import { readJoins, type UmamiJoins, visitorText, visitorTraits } from "./joins.ts"
-import { cellOf, recognizeUmami, type TableRows, UMAMI_FILES, umamiRows } from "./tables.ts"
+import { readJoins, type Session, type UmamiJoins, visitorPlaces, visitorText, visitorTraits } from "./joins.ts"
+import { cellAt, recognizeUmami, UMAMI_FILES, umamiRows } from "./tables.ts"
 
 /** Umami: exports of Umami Cloud, and database tables as CSV or as a plain PostgreSQL dump. */
 export const umami: Source = {
@@ -28,13 +30,16 @@ export const umami: Source = {
 
 const [PAGEVIEW, CUSTOM_EVENT] = [1, 2]
 
-type Row = TableRows["rows"][number]
+const NO_ROW = new Row(0, [], new Map())
 
 class EventReader {
   /** Rows by website. */
   readonly #websites = new Map<string, number>()
   readonly #fromLocal: ReturnType<typeof fromLocal>
   #lacksSessions = false
+  // The places of the columns in the rows that are being read.
+  #places = NO_ROW.places(COLUMNS)
+  #visitorPlaces = visitorPlaces(NO_ROW)
 
   constructor(
     private readonly files: readonly InputFile[],
@@ -53,7 +58,7 @@ class EventReader {
     try {
       for await (const { file, hasVisitor, rows } of umamiRows(this.files, ["website_event"], this.options, this.sink)) {
         if (!hasVisitor && !this.joins.hasSessions) this.#warnOfSessions(file)
-        for (const row of rows) this.#readRow(file, row)
+        this.#readRows(file, rows)
       }
     } finally {
       // A preview that ends early lists the websites that it has seen.
@@ -64,52 +69,89 @@ class EventReader {
     }
   }
 
+  #readRows(file: string, rows: readonly Row[]): void {
+    const [first] = rows
+    if (!first) return
+    this.#places = first.places(COLUMNS)
+    this.#visitorPlaces = visitorPlaces(first)
+    for (const row of rows) this.#readRow(file, row)
+  }
+
   #readRow(file: string, row: Row) {
     const { sink } = this
-    const website = cellOf(row, "website_id").toLowerCase()
+    const at = this.#places
+    const website = cellAt(row, at.website_id).toLowerCase()
     this.#websites.set(website, (this.#websites.get(website) ?? 0) + 1)
     if (this.website !== undefined && website !== this.website) return sink.skip("filtered")
     // The import fails once all rows are counted.
     if (this.website === undefined && this.#websites.size > 1) return
-    const typeText = cellOf(row, "event_type").trim()
+    const typeText = cellAt(row, at.event_type).trim()
     const type = Number(typeText)
     if (!/^\d{1,9}$/.test(typeText)) return sink.reject(file, row.line, "bad_number", typeText)
-    const name = type === PAGEVIEW ? "pageview" : cellOf(row, "event_name")
+    const name = type === PAGEVIEW ? "pageview" : cellAt(row, at.event_name)
     if ((type !== PAGEVIEW && type !== CUSTOM_EVENT) || name === "") return sink.skip("not_imported_type")
-    const createdAt = cellOf(row, "created_at").trim()
-    const at = parseTime(createdAt, this.#fromLocal)
-    if (at === undefined) return sink.reject(file, row.line, "bad_date", createdAt)
-    const id = cellOf(row, "event_id")
-    sink.event(this.#event({ file, line: row.line, at, name, visitor: cellOf(row, "session_id") }, id, row))
+    const createdAt = cellAt(row, at.created_at).trim()
+    const time = parseTime(createdAt, this.#fromLocal)
+    if (time === undefined) return sink.reject(file, row.line, "bad_date", createdAt)
+    sink.event(this.#event({ file, line: row.line, at: time, name, visitor: cellAt(row, at.session_id) }, row))
   }
 
-  #event(event: SourceEvent, id: string, row: Row): SourceEvent {
+  #event(event: SourceEvent, row: Row): SourceEvent {
+    const at = this.#places
+    const id = cellAt(row, at.event_id)
     const session = this.joins.session(event.visitor)
-    const visitor = visitorText(row)
-    const traits = visitor === "" ? session?.traits : visitorTraits(visitor)
-    const clickId = CLICK_IDS.find((name) => cellOf(row, name) !== "")
-    const tag = cellOf(row, "tag")
+    const tag = cellAt(row, at.tag)
     const properties = this.joins.properties(id)
     const revenue = this.joins.revenue(id) ?? revenueIn(properties)
-    const [path, query] = [cellOf(row, "url_path"), cellOf(row, "url_query")]
-    const texts = {
-      id,
-      visit: cellOf(row, "visit_id"),
-      userId: cellOf(row, "distinct_id") || (session?.userId ?? ""),
-      hostname: cellOf(row, "hostname") || (session?.hostname ?? ""),
-      path: query === "" ? path : `${path || "/"}?${query.replace(/^\?/, "")}`,
-      title: cellOf(row, "page_title"),
-      referrer: referrerOf(row),
-    }
-    // Assigned one by one, because this runs for every row and spreading them takes longer than all the rest.
-    for (const name of TEXTS) if (texts[name] !== "") event[name] = texts[name]
+    // Empty texts are left out one by one, because this runs for every row and spreading them takes longer than all the rest.
+    const visit = cellAt(row, at.visit_id)
+    if (id !== "") event.id = id
+    if (visit !== "") event.visit = visit
+    const userId = cellAt(row, at.distinct_id) || (session?.userId ?? "")
+    if (userId !== "") event.userId = userId
+    const hostname = cellAt(row, at.hostname) || (session?.hostname ?? "")
+    if (hostname !== "") event.hostname = hostname
+    const [path, query] = [cellAt(row, at.url_path), cellAt(row, at.url_query)]
+    if (query !== "") event.path = `${path || "/"}?${withoutMark(query)}`
+    else if (path !== "") event.path = path
+    const title = cellAt(row, at.page_title)
+    if (title !== "") event.title = title
+    const referrer = this.#referrer(row)
+    if (referrer !== "") event.referrer = referrer
+    const traits = this.#traits(row, session)
     if (traits) event.traits = traits
-    if (clickId !== undefined) event.traits = { ...traits, click_id_type: clickId }
-    event.utm = utmOf(row)
+    this.#addTags(event, row)
     // The tag comes first, as in collected events, so that no limit drops it.
     event.props = tag === "" ? properties : [["tag", tag], ...properties.filter(([key]) => key !== "tag")]
     if (revenue) event.revenue = revenue
     return event
+  }
+
+  /** Returns the traits that a row or its session states: the same object for the same ones. */
+  #traits(row: Row, session: Session | undefined): Partial<VisitTraits> | undefined {
+    const text = visitorText(row, this.#visitorPlaces)
+    const stated = text === "" ? session?.traits : visitorTraits(text)
+    for (const name of CLICK_IDS) if (cellAt(row, this.#places[name]) !== "") return { ...stated, click_id_type: name }
+    return stated
+  }
+
+  #addTags(event: SourceEvent, row: Row): void {
+    for (const name of UTM) {
+      const value = cellAt(row, this.#places[name])
+      if (value === "") continue
+      event.utm ??= {}
+      event.utm[name] = value
+    }
+  }
+
+  /** Returns the referring address. Without a domain, the referrer is a page of the website itself. */
+  #referrer(row: Row): string {
+    const at = this.#places
+    const domain = cellAt(row, at.referrer_domain)
+    if (domain === "") return ""
+    const [path, query] = [cellAt(row, at.referrer_path), cellAt(row, at.referrer_query)]
+    const scheme = domain.includes("://") ? "" : "https://"
+    return `${scheme}${domain}${path === "" || path.startsWith("/") ? path : `/${path}`}${query === "" ? "" : `?${withoutMark(query)}`}`
   }
 
   #warnOfSessions(file: string): void {
@@ -137,28 +179,17 @@ class EventReader {
   }
 }
 
-const CLICK_IDS = ["gclid", "msclkid", "fbclid", "ttclid", "twclid", "li_fat_id"]
+const CLICK_IDS = ["gclid", "msclkid", "fbclid", "ttclid", "twclid", "li_fat_id"] as const
 const UTM = ["utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content"] as const
+/** The columns of events, apart from those of the visitor. */
+const COLUMNS = [
+  ...(["website_id", "event_type", "event_name", "created_at", "event_id", "session_id", "visit_id", "distinct_id", "tag"] as const),
+  ...(["hostname", "url_path", "url_query", "page_title", "referrer_domain", "referrer_path", "referrer_query"] as const),
+  ...CLICK_IDS,
+  ...UTM,
+] as const
 
-const TEXTS = ["id", "visit", "userId", "hostname", "path", "title", "referrer"] as const
-
-function utmOf(row: Row): NonNullable<SourceEvent["utm"]> {
-  const utm: NonNullable<SourceEvent["utm"]> = {}
-  for (const name of UTM) {
-    const value = cellOf(row, name)
-    if (value !== "") utm[name] = value
-  }
-  return utm
-}
-
-/** Returns the referring address. Without a domain, the referrer is a page of the website itself. */
-function referrerOf(row: Row): string {
-  const domain = cellOf(row, "referrer_domain")
-  if (domain === "") return ""
-  const [path, query] = [cellOf(row, "referrer_path"), cellOf(row, "referrer_query")]
-  const scheme = domain.includes("://") ? "" : "https://"
-  return `${scheme}${domain}${path === "" || path.startsWith("/") ? path : `/${path}`}${query === "" ? "" : `?${query.replace(/^\?/, "")}`}`
-}
+const withoutMark = (query: string): string => (query.startsWith("?") ? query.slice(1) : query)
 
 /** Returns the revenue in the properties, from which Umami makes its table of revenue. An amount without a currency is ignored, as there. */
 function revenueIn(properties: readonly (readonly [key: string, value: string])[]): { amount: string; currency: string } | undefined {

@@ -1,17 +1,13 @@
 import { expect, test } from "bun:test"
-import { numberedByVisit, visitIn } from "../../run/visits.ts"
+import { type ImportedVisit, TRAITS, type VisitTraits } from "#plugin"
+import { numberedByVisit } from "../../run/visits.ts"
 
-const line = (visitor: number, page: string) =>
-  `2 ${visitor} {"visitor":${visitor},"kind":"rotating","userId":"","traits":[],"events":[{"page":"${page}"}],"day":"2026-05-01"}`
+const NO_TRAITS = Object.fromEntries(TRAITS.map((trait) => [trait, ""])) as VisitTraits // every trait is named
+
+const visit = (visitor: number, day: string): ImportedVisit => ({ visitor, traits: NO_TRAITS, events: [], day })
 
 test("visitors are numbered by their first visit, and visits stay as they are otherwise", () => {
-  const sorted = [line(7, "/a"), line(2, "/b"), line(7, "/c,d"), line(0, '/{\\"visitor\\":2}'), line(2, "/e")]
-  expect([...numberedByVisit(sorted, 8)]).toEqual([
-    line(0, "/a"),
-    line(1, "/b"),
-    line(0, "/c,d"),
-    line(2, '/{\\"visitor\\":2}'),
-    line(1, "/e"),
-  ])
-  expect(visitIn([...numberedByVisit([line(5, "/a")], 6)][0]!).visitor).toBe(0)
+  const sorted = [visit(7, "a"), visit(2, "b"), visit(7, "c"), visit(0, "d"), visit(2, "e")]
+  expect([...numberedByVisit(sorted, 8)]).toEqual([visit(0, "a"), visit(1, "b"), visit(0, "c"), visit(2, "d"), visit(1, "e")])
+  expect([...numberedByVisit([visit(5, "a")], 6)]).toEqual([visit(0, "a")])
 })

@@ -205,7 +205,6 @@ describe("tables of a database", () => {
       visitor: "s1",
       visit: "v1",
       path: "/",
-      utm: {},
       props: [],
     })
   })

@@ -12,6 +12,8 @@ export interface Sales {
   salesAfter(siteId: number, sequence: number, limit: number): SaleEvent[]
   /** Returns sale events of a site by sequence. Those that were removed are left out. */
   salesBySequence(siteId: number, sequences: readonly number[]): SaleEvent[]
+  /** Returns the sale events of visits of a site, given by the sequence of their first event. */
+  salesByVisit(siteId: number, visits: readonly number[]): SaleEvent[]
   /**
    * Adds the sale events of imported runs to the end of the storage order, once their run is shown. Resolves with whether there were
    * any. Idempotent.
@@ -47,6 +49,7 @@ export function salesOf(journal: Journal): Sales {
   return {
     salesAfter: (siteId, sequence, limit) => translateErrors(() => listAfter(db, siteId, sequence, limit)),
     salesBySequence: (siteId, sequences) => translateErrors(() => listBySequence(db, siteId, sequences)),
+    salesByVisit: (siteId, visits) => translateErrors(() => listByVisit(db, siteId, visits)),
     hasHiddenSales,
     async showSales(runs) {
       if (!hasHiddenSales(runs)) return false
@@ -73,6 +76,12 @@ function listBySequence(db: Database, siteId: number, sequences: readonly number
   // The plus keeps the planner from reading all sale events of the site, of which it expects few.
   const sql = `select ${COLUMNS} from sale_events where sequence in (select value from json_each(?)) and +site_id = ? order by sequence`
   return db.query<StoredSale, [string, number]>(sql).all(JSON.stringify(sequences), siteId).map(readSale)
+}
+
+function listByVisit(db: Database, siteId: number, visits: readonly number[]): SaleEvent[] {
+  const sql = `select ${COLUMNS} from sale_events
+    where site_id = ? and visit_sequence in (select value from json_each(?)) order by sequence`
+  return db.query<StoredSale, [number, string]>(sql).all(siteId, JSON.stringify(visits)).map(readSale)
 }
 
 const HIDDEN = "from sale_events indexed by sale_events_pending where import_id = ? and run <= ? and sequence < 0"
@@ -172,7 +181,7 @@ export function moveSales(db: Database, siteId: number, from: number, to: number
 }
 
 /** Returns the sale of an imported event, which is trusted no more than a browser. */
-export function importedSale({ revenue, props }: NewEvent, orderProperty: string): NewSale | undefined {
+export function importedSale({ revenue, props }: Pick<NewEvent, "revenue" | "props">, orderProperty: string): NewSale | undefined {
   if (!revenue) return undefined
   const orderId = props.find(([key]) => key === orderProperty)?.[1] ?? ""
   return { ...revenue, orderId, trust: "client", isRepeated: false }

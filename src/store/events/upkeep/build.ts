@@ -10,9 +10,15 @@ import { orderByStart } from "./visit-order.ts"
 /** Maximum number of events in a segment. A visit has at most 10,000 events, so every visit fits. */
 export const SEGMENT_EVENTS = 65_536
 
-/** A source of rows for new segments: a tail when sealing, segments when merging or erasing. */
-export interface Source {
-  part: Part
+/** What a segment stores. */
+export type SegmentRows = Pick<
+  Part,
+  "visits" | "events" | "starts" | "sequences" | "visit" | "event" | "props" | "revenue" | "engagement" | "vitals"
+>
+
+/** A source of rows for new segments: a tail when sealing, segments when merging or erasing, a batch when importing. */
+export interface Source<Rows = SegmentRows> {
+  part: Rows
   /** 1 for each visit to take. Default: all visits. */
   keep?: Uint8Array
 }
@@ -71,7 +77,7 @@ interface RowRefs {
 
 /** A source with the positions of each visit's events and of each event's optional parts. */
 class SourceReader {
-  readonly part: Part
+  readonly part: SegmentRows
   readonly keep: Uint8Array | undefined
   /** Event rows sorted by visit, time and sequence, or undefined when they are stored in that order. */
   readonly order: Uint32Array | undefined
@@ -231,14 +237,14 @@ function pickEvents(readers: readonly SourceReader[], visits: RowRefs): { events
   return { events, visitOf }
 }
 
-function gather32(readers: readonly SourceReader[], { source, row }: RowRefs, column: (part: Part) => Uint32Array): Uint32Array {
+function gather32(readers: readonly SourceReader[], { source, row }: RowRefs, column: (part: SegmentRows) => Uint32Array): Uint32Array {
   const columns = readers.map(({ part }) => column(part))
   const out = new Uint32Array(row.length)
   for (let at = 0; at < out.length; at++) out[at] = columns[source[at]!]![row[at]!]!
   return out
 }
 
-function gather64(readers: readonly SourceReader[], { source, row }: RowRefs, column: (part: Part) => Float64Array): Float64Array {
+function gather64(readers: readonly SourceReader[], { source, row }: RowRefs, column: (part: SegmentRows) => Float64Array): Float64Array {
   const columns = readers.map(({ part }) => column(part))
   const out = new Float64Array(row.length)
   for (let at = 0; at < out.length; at++) out[at] = columns[source[at]!]![row[at]!]!
@@ -272,10 +278,10 @@ async function addSparse(out: SegmentOutput, readers: readonly SourceReader[], e
     const { row: _, ...others } = readers[0]!.part[kind]()
     for (const name of Object.keys(others)) {
       // The casts hold because the names are those of the sparse columns.
-      const of = (part: Part) => (part[kind]() as unknown as Record<string, Numbers>)[name]!
+      const of = (part: SegmentRows) => (part[kind]() as unknown as Record<string, Numbers>)[name]!
       const column = `${kind}.${name}` as Column
-      if (name === "amount") await out.add(column, gather64(readers, picked, of as (part: Part) => Float64Array))
-      else await out.add(column, gather32(readers, picked, of as (part: Part) => Uint32Array))
+      if (name === "amount") await out.add(column, gather64(readers, picked, of as (part: SegmentRows) => Float64Array))
+      else await out.add(column, gather32(readers, picked, of as (part: SegmentRows) => Uint32Array))
     }
   }
   return counts

@@ -107,7 +107,7 @@ export async function dropRetiredInTurn(db: Database, before: number, commit: Co
 export async function rewrite(
   db: Database,
   oldIds: readonly number[],
-  sources: readonly Source[],
+  sources: readonly Source<Part>[],
   options: SegmentOptions,
   now: number,
   commit: Commit,
@@ -117,7 +117,7 @@ export async function rewrite(
 }
 
 /** Builds and stores segments from the sources, which readers do not see yet. Returns their ids. */
-async function rebuilt(db: Database, sources: readonly Source[], options: SegmentOptions, commit: Commit): Promise<number[]> {
+async function rebuilt(db: Database, sources: readonly Source<Part>[], options: SegmentOptions, commit: Commit): Promise<number[]> {
   const added: number[] = []
   for await (const segment of buildSegments(sources)) {
     const { siteId, importId } = sources[0]!.part

@@ -7,15 +7,15 @@ import { translateErrors } from "../fault.ts"
 import {
   countVisitors,
   type ImportCursor,
-  type ImportedVisit,
   type ImportPlace,
   type ImportTarget,
-  importTail,
   nameVisitors,
+  numberBatch,
   readCursor,
   reserveVisitors,
   writeCursor,
 } from "../import.ts"
+import { type ImportedVisit, packVisits, VisitBatch } from "../import-batch.ts"
 import type { Journal } from "../journal.ts"
 import type { Part } from "../part.ts"
 import { dropMostSales, dropSales, insertSales, type SaleRow, salesOfImport } from "../tables/sales.ts"
@@ -74,9 +74,9 @@ export interface Upkeep {
   erasePerson(siteId: number, ordinals: readonly number[], now: number): Promise<ErasedRows>
   /**
    * Stores imported visits or records in segments of their own, together with the cursor of the place. Reports include them once the
-   * import is visible with their run.
+   * import is visible with their run. A batch is overwritten.
    */
-  importVisits(place: ImportPlace, visits: Iterable<ImportedVisit>): Promise<void>
+  importVisits(place: ImportPlace, visits: VisitBatch | Iterable<ImportedVisit>): Promise<void>
   /** Stores imported totals in the same way. */
   importTotals(place: ImportTarget & { cursor?: () => ImportCursor }, kind: ImportedKind, rows: Iterable<ImportedRow>): Promise<void>
   /** Returns how far a run has come, or undefined before its first batch. */
@@ -227,10 +227,11 @@ export function createUpkeep(journal: Journal, { tailBytes, sync }: UpkeepOption
     importVisits: (place, visits) =>
       queued(async () => {
         const { siteId, importId, kind = "visits", run = 1 } = place
-        const { tail, sales } = await importTail(journal, place, visits)
+        const batch = visits instanceof VisitBatch ? visits : new VisitBatch(packVisits(visits))
+        const { rows, sales } = await numberBatch(journal, place, batch)
         const added: number[] = []
         // The commit of `finishBatch` waits for the disk, and with it for all commits before.
-        for await (const segment of buildSegments([{ part: tail }])) {
+        for await (const segment of buildSegments([{ part: rows }])) {
           added.push(journal.append(() => insertPending(db, siteId, importId, segment, { kind, run })))
         }
         finishBatch(place, added, kind === "visits" ? sales : [])

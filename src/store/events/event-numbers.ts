@@ -1,0 +1,52 @@
+/** Events and traits with dictionary numbers instead of texts. */
+import type { DictionaryName } from "../../domain/dimension.ts"
+import type { NewEvent, Vitals } from "../../domain/event.ts"
+import { TRAITS, type VisitTraits } from "../../domain/visit.ts"
+import { DISCARDED } from "./dictionary/interner.ts"
+import { propertyDictionary } from "./dictionary/texts.ts"
+import { NO_SCROLL, NO_VITAL } from "./part.ts"
+import type { TailEvent } from "./tail/rows.ts"
+
+/** Returns the number of a text in a dictionary. For the value of a property, `property` is its key. */
+export type NumberText = (name: DictionaryName, text: string, property?: string) => number
+
+/** Returns the numbers of traits, in the order of `TRAITS`. */
+export const numberedTraits = (traits: VisitTraits, number: NumberText): number[] => TRAITS.map((trait) => number(trait, traits[trait]))
+
+/** Returns an event in the form of the log. */
+export function numberedEvent(event: NewEvent, sequence: number, number: NumberText): TailEvent {
+  const { revenue, engagement, vitals } = event
+  return {
+    at: event.at,
+    sequence,
+    name: number("name", event.name),
+    page: number("page", event.page),
+    hostname: number("hostname", event.hostname),
+    title: number("title", event.title),
+    interactive: event.interactive ? 1 : 0,
+    props: event.props.length === 0 ? NO_PROPS : propNumbers(event.props, number),
+    revenue: revenue && { amount: revenue.amount, currency: number("currency", revenue.currency) },
+    engagement: engagement && { engaged: engagement.engagedMs, scroll: engagement.scrollDepth ?? NO_SCROLL },
+    vitals: vitals && vitalNumbers(vitals),
+  }
+}
+
+const NO_PROPS: readonly number[] = []
+
+function propNumbers(props: NewEvent["props"], number: NumberText): number[] {
+  const numbers: number[] = []
+  for (const [key, value] of props) {
+    const keyNumber = number("property", key)
+    if (keyNumber === DISCARDED) continue
+    numbers.push(keyNumber, number(propertyDictionary(keyNumber), value, key))
+  }
+  return numbers
+}
+
+const vitalNumbers = ({ lcp, inp, fcp, ttfb, cls }: Vitals): number[] => [
+  lcp ?? NO_VITAL,
+  inp ?? NO_VITAL,
+  fcp ?? NO_VITAL,
+  ttfb ?? NO_VITAL,
+  cls === undefined ? NO_VITAL : Math.round(cls * 1000),
+]
