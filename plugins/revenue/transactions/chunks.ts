@@ -117,17 +117,39 @@ function write(rows: RowStatements, siteId: number, place: number, { kept = [], 
   const credits = packedUnlessEmpty(kept, added.credits, CREDIT_COLUMNS)
   if (!credits) return
   const items = packedUnlessEmpty(keptItems, added.items, ITEM_COLUMNS)
-  const read = unpackRows(credits)
-  const [at, saleAt] = [spanOf(read.numbers("at")), spanOf(read.numbers("sale_at"))]
-  const currencies = read.texts("currency").values.toSorted().join(" ")
+  const { at, saleAt, currencies } = kept.length === 0 ? factsOfAdded(added.credits) : factsOfPacked(credits)
   rows.run(sql`insert into revenue_chunks (site_id, chunk, min_at, max_at, min_sale_at, max_sale_at, currencies, rows, items)
     values (${siteId}, ${place}, ${at.min}, ${at.max}, ${saleAt.min}, ${saleAt.max}, ${currencies}, ${credits}, ${items ?? null})`)
+}
+
+/** What selects the chunks of a report: the times of their rows and of the sales, and their currencies. */
+interface Facts {
+  at: Span
+  saleAt: Span
+  currencies: string
+}
+
+function factsOfPacked(credits: Uint8Array): Facts {
+  const read = unpackRows(credits)
+  const currencies = read.texts("currency").values.toSorted().join(" ")
+  return { at: spanOf(read.numbers("at")), saleAt: spanOf(read.numbers("sale_at")), currencies }
+}
+
+/** The same of rows that are not packed yet. */
+function factsOfAdded({ columns }: RowColumns): Facts {
+  const times = (column: string) => spanOf(columns[column] as readonly number[]) // a column of numbers
+  return { at: times("at"), saleAt: times("sale_at"), currencies: [...new Set(columns.currency)].toSorted().join(" ") }
 }
 
 const packedUnlessEmpty = (kept: readonly KeptRows[], added: RowColumns, columns: PackedColumns): Uint8Array | undefined =>
   added.count > 0 || kept.some((one) => one.kept.length > 0) ? repackRows(kept, added, columns) : undefined
 
-function spanOf(values: Float64Array): { min: number; max: number } {
+interface Span {
+  min: number
+  max: number
+}
+
+function spanOf(values: Iterable<number>): Span {
   let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const value of values) {
     if (value < min) min = value

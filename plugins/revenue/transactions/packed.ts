@@ -118,14 +118,19 @@ export function packedRowsOf(sources: readonly Source[], numberer: Numberer): Pa
       items.push({ ...line, ...ofItem, touch: NO_TOUCH, item })
     }
   }
-  return { credits: columnsOf(credits, NUMBERS, TEXTS), items: columnsOf(items, NUMBERS, { ...TEXTS, ...ITEM_TEXTS }) }
+  return { credits: columnsOf(credits, CREDIT_READERS), items: items.length === 0 ? NO_ROWS : columnsOf(items, ITEM_READERS) }
 }
+
+type Reader = readonly [name: string, read: (line: Line) => PackedValue]
+const CREDIT_READERS: readonly Reader[] = Object.entries<Reader[1]>({ ...NUMBERS, ...TEXTS })
+const ITEM_READERS: readonly Reader[] = [...CREDIT_READERS, ...Object.entries(ITEM_TEXTS)]
+const NO_ROWS: RowColumns = { count: 0, columns: {} }
 
 const NO_TOUCH = {}
 
-function columnsOf(lines: readonly Line[], ...computed: readonly Columns<PackedValue>[]): RowColumns {
+function columnsOf(lines: readonly Line[], readers: readonly Reader[]): RowColumns {
   const columns: Record<string, PackedValue[]> = {}
-  for (const [name, read] of computed.flatMap(Object.entries<(line: Line) => PackedValue>)) columns[name] = lines.map(read)
+  for (const [name, read] of readers) columns[name] = lines.map(read)
   // Most dimensions are missing.
   const add = (column: string, row: number, text: string): void => {
     columns[column] ??= new Array<string>(lines.length).fill("")
