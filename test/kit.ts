@@ -25,7 +25,7 @@ import { sql } from "../src/store/sql.ts"
 import { libsqlServer } from "./fakes/libsql-server.ts"
 
 /** With `FOOTFALL_TEST_CATALOG=server`, each instance has its catalog on a libSQL server, so that any test can be run with one. */
-const HAS_CATALOG_SERVER = process.env.FOOTFALL_TEST_CATALOG === "server"
+export const HAS_CATALOG_SERVER = process.env.FOOTFALL_TEST_CATALOG === "server"
 
 /** Creates a temporary folder that is deleted at the end of the scope: `using folder = temporaryFolder()`. */
 export function temporaryFolder(): Disposable & { path: string } {

@@ -52,8 +52,8 @@ export interface SearchConsole {
   /** First day that may still change. */
   firstIncomplete: string | undefined
   queries: (Query & { property: string })[]
-  /** Runs before each answer to a query. */
-  onQuery: ((query: Query) => void) | undefined
+  /** Runs before each answer to a query, which waits for it. */
+  onQuery: ((query: Query) => unknown) | undefined
   /** Accounts as the Google Analytics Admin API lists them. */
   accountSummaries: object[]
 }
@@ -104,7 +104,7 @@ export function searchConsole(google: Google): SearchConsole {
     if (!fake.properties.some(({ siteUrl }) => siteUrl === property)) return failure(403, "PERMISSION_DENIED", "forbidden")
     const query = (await request.json()) as Query
     fake.queries.push({ ...query, property })
-    fake.onQuery?.(query)
+    await fake.onQuery?.(query)
     return data(query, property)
   }
 

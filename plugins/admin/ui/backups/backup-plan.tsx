@@ -84,7 +84,7 @@ function PlanFields({ plan }: { plan: PlanResponse }) {
           {target === "s3" && <BucketFields bucket={bucket} onBucket={setBucket} secret={secret} onSecret={setSecret} errorOf={errorOf} />}
           <div class="row">
             <Button type="submit" busy={busy}>
-              Save
+              Save changes
             </Button>
           </div>
         </>

@@ -107,7 +107,7 @@ function ChangeSchedule({ schedule, onClose }: { schedule: ScheduleResponse; onC
             <div class="dialog-foot">
               <Button onClick={onClose}>Cancel</Button>
               <Button kind="primary" type="submit" busy={busy}>
-                Save
+                Save changes
               </Button>
             </div>
           </>

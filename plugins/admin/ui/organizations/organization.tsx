@@ -121,7 +121,7 @@ function Rename({ organization }: { organization: OrganizationResponse }) {
           <TextField label="Name" value={name} onValue={setName} error={errorOf("/name")} />
           <div class="row">
             <Button type="submit" busy={busy} disabled={name === organization.name}>
-              Save
+              Save changes
             </Button>
           </div>
         </>

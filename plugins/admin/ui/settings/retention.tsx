@@ -83,7 +83,7 @@ function DefaultDays({ days }: { days: number | null }) {
           />
           <div class="row">
             <Button type="submit" busy={busy} disabled={typed === (days === null ? "" : String(days))}>
-              Save
+              Save changes
             </Button>
           </div>
         </>
@@ -177,7 +177,7 @@ export function RetentionDialog({ site, onClose }: { site: SiteRetention; onClos
             <div class="dialog-foot">
               <Button onClick={onClose}>Cancel</Button>
               <Button kind="primary" type="submit" busy={busy}>
-                Save
+                Save changes
               </Button>
             </div>
           </>

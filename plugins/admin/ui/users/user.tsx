@@ -99,7 +99,7 @@ function Names({ user }: { user: UserResponse }) {
           <TextField label="Email" type="email" value={email} onValue={setEmail} error={errorOf("/email")} autocomplete="off" />
           <div class="row">
             <Button type="submit" busy={busy} disabled={name === user.name && email === user.email}>
-              Save
+              Save changes
             </Button>
           </div>
         </>

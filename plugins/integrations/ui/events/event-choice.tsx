@@ -5,10 +5,12 @@ interface EventChoiceProps {
   events: readonly EventFacts[]
   chosen: readonly string[]
   onChosen(chosen: string[]): void
+  /** Whether each event says what its message contains, for programs that read it. */
+  hasFields?: boolean
 }
 
-/** Events to choose from, in groups. Each says what it sends. */
-export const EventChoice = ({ events, chosen, onChosen }: EventChoiceProps) => (
+/** Events to choose from, in groups. */
+export const EventChoice = ({ events, chosen, onChosen, hasFields = false }: EventChoiceProps) => (
   <>
     {groupsOf(events).map(({ heading, events: group }) => (
       <fieldset key={heading}>
@@ -19,9 +21,11 @@ export const EventChoice = ({ events, chosen, onChosen }: EventChoiceProps) => (
               key={one.event}
               label={one.title}
               note={
-                <>
-                  <code>{one.event}</code> {noteOf(one)}
-                </>
+                hasFields && (
+                  <>
+                    <code>{one.event}</code> {noteOf(one)}
+                  </>
+                )
               }
               checked={chosen.includes(one.event)}
               onChange={(checked) => onChosen(checked ? [...chosen, one.event] : chosen.filter((event) => event !== one.event))}

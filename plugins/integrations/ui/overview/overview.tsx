@@ -89,7 +89,7 @@ function Categories({ siteId, list }: { siteId: number; list: IntegrationList })
         )
       })}
       <Group title="Messages and payments" about="Reports, alerts and webhooks that Footfall sends, and payments reported to it.">
-        <ul class="source-gallery">
+        <ul class="source-gallery" data-summaries>
           {writesWebhooks && <WebhookSummary siteId={siteId} />}
           <ReportSummary siteId={siteId} />
           <AlertSummary siteId={siteId} />

@@ -129,7 +129,7 @@ function EventFields({ known, chosen, error, onChosen }: EventFieldsProps) {
         </div>
         {error && <p class="field-error">{error}</p>}
       </fieldset>
-      {shown.length > 0 && <EventChoice events={shown} chosen={chosen} onChosen={onChosen} />}
+      {shown.length > 0 && <EventChoice events={shown} chosen={chosen} onChosen={onChosen} hasFields />}
     </div>
   )
 }
