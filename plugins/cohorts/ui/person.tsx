@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks"
-import { Link, useParams } from "wouter"
+import { useParams } from "wouter"
 import {
   Button,
   Card,
@@ -47,6 +47,7 @@ export default function PersonPage() {
   return (
     <Page
       title={person ? visible(person.label) : "Person"}
+      parent={{ href: `/sites/${siteId}/power-users`, label: "Power users" }}
       actions={
         person && (
           <>
@@ -62,16 +63,15 @@ export default function PersonPage() {
         )
       }
     >
-      <p class="small">
-        <Link href={`/sites/${siteId}/power-users`}>Power users</Link>
-      </p>
       {answer.error && !person ? (
         <ErrorState error={answer.error} onRetry={() => void answer.refetch()} />
       ) : (
         <QueryResult of={answer} rows={8}>
           {(found) => (
             <div class="stack">
-              <DescriptionList of={factsOf(found)} />
+              <Card title="Activity" full>
+                <DescriptionList of={factsOf(found)} />
+              </Card>
               <Card title="Visits" full>
                 <ol class="visit-list">
                   {[...found.recent.data, ...(more?.visits ?? [])].map((visit) => (

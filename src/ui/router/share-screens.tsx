@@ -2,7 +2,6 @@ import type { ComponentType } from "preact"
 import { Route, Switch } from "wouter"
 import { sharePages } from "../../../plugins/share-pages.ts"
 import { lazyScreen, withAreaStyles } from "../parts/loading.ts"
-import { NotFound } from "../parts/states.tsx"
 
 /** Page of a plugin's kind of share, with everything below it. */
 export interface SharePage {
@@ -11,6 +10,7 @@ export interface SharePage {
   load(): Promise<{ default: ComponentType }>
 }
 
+const NoShare = lazyScreen(() => import("../screens/share/share-page.tsx"), "NoShare")
 const SharedView = lazyScreen(() => import("../screens/share/shared-view.tsx"))
 const pluginScreens = sharePages.map(({ path, load }) => ({ path, Screen: lazyScreen(withAreaStyles(load)) }))
 
@@ -22,7 +22,7 @@ export function ShareRouter() {
       {pluginScreens.map(({ path, Screen }) => (
         <Route key={path} path={`${path}/:slug/*?`} component={Screen} />
       ))}
-      <Route component={NotFound} />
+      <Route component={NoShare} />
     </Switch>
   )
 }

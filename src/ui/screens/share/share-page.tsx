@@ -8,9 +8,10 @@ import { TextField } from "../../parts/form/fields.tsx"
 import { Form } from "../../parts/form/form.tsx"
 import { Mark } from "../../parts/icon.tsx"
 import { lazyPart } from "../../parts/loading.ts"
-import { ErrorState, SystemPage } from "../../parts/states.tsx"
+import { ErrorState } from "../../parts/states.tsx"
 import { RangeTools } from "../../shell/range-tools.tsx"
 import { visible } from "../../text/safe-text.tsx"
+import { AccessPage } from "../access/access-page.tsx"
 import { isEmbedded, themeInUrl, useEmbedding } from "./embedding.ts"
 
 const FreshnessBar = lazyPart(() => import("../../report/freshness-bar.tsx"))
@@ -36,9 +37,9 @@ export function OpenShare<View>({ path, children }: OpenShareProps<View>) {
   if (error instanceof Problem && error.status === 404) return <NoShare />
   if (error && !data)
     return (
-      <SystemPage title="This view can't be shown right now">
+      <AccessPage title="This view can't be shown right now">
         <ErrorState error={error} onRetry={() => void refetch()} />
-      </SystemPage>
+      </AccessPage>
     )
   if (!data) return <div class="progress-line" />
   return data.password_required ? <Locked path={path} onUnlocked={reload} /> : children(data, () => void reload())
@@ -60,16 +61,11 @@ function useShareTheme(theme = "auto"): void {
 }
 
 /** Renders the same page for shares that never existed, expired or were revoked. */
-export function NoShare() {
-  useEffect(() => {
-    document.title = "Page not found · Footfall"
-  }, [])
-  return (
-    <SystemPage title="Page not found">
-      <p>This shared view doesn't exist or was removed.</p>
-    </SystemPage>
-  )
-}
+export const NoShare = () => (
+  <AccessPage title="Page not found">
+    <p>This shared view doesn't exist or was removed.</p>
+  </AccessPage>
+)
 
 function Locked({ path, onUnlocked }: { path: string; onUnlocked(): Promise<unknown> }) {
   const [password, setPassword] = useState("")
@@ -77,11 +73,8 @@ function Locked({ path, onUnlocked }: { path: string; onUnlocked(): Promise<unkn
     await post(`${path}/unlock`, { password }, { isSignIn: true })
     await onUnlocked()
   }
-  useEffect(() => {
-    document.title = "Shared view · Footfall"
-  }, [])
   return (
-    <SystemPage title="Enter the password">
+    <AccessPage title="Enter the password">
       <p>This shared view is protected. If you don't have the password, ask the person who sent you the link.</p>
       <Form submit={unlock}>
         {({ busy }) => (
@@ -95,7 +88,7 @@ function Locked({ path, onUnlocked }: { path: string; onUnlocked(): Promise<unkn
           </>
         )}
       </Form>
-    </SystemPage>
+    </AccessPage>
   )
 }
 
