@@ -258,6 +258,8 @@ async function record(store: EventStore, siteId: number, { from, to, events }: R
     now = event.at
     if (group.length < GROUP_EVENTS) continue
     commit()
+    // In half an hour, few events arrive during a seal. Here it would be most of them.
+    await sealing
     await Bun.sleep(0)
   }
   commit()

@@ -288,7 +288,12 @@ function readVisit(bytes: ByteReader): TailVisit {
   return { id: bytes.uint(), rotating: bytes.uint(), visitor: bytes.uint(), kind: bytes.byte(), traits: readTraits(bytes) }
 }
 
-const readTraits = (bytes: ByteReader): number[] => TRAITS.map(() => bytes.uint())
+function readTraits(bytes: ByteReader): number[] {
+  const traits = new Array<number>(TRAITS.length)
+  for (let at = 0; at < traits.length; at++) traits[at] = bytes.uint()
+  return traits
+}
+
 const readHash = (bytes: ByteReader): Hash64 => ({ high: bytes.uint32(), low: bytes.uint32() })
 
 function readList(bytes: ByteReader): number[] {

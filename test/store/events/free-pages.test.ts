@@ -3,6 +3,7 @@ import { statSync } from "node:fs"
 import { join } from "node:path"
 import { examineEventFile } from "../../../src/store/events/copy.ts"
 import { openEventStore } from "../../../src/store/events/events.ts"
+import { sparePages } from "../../../src/store/events/upkeep/free-pages.ts"
 import { raw } from "../../../src/store/sql.ts"
 import { temporaryFolder } from "../../kit.ts"
 
@@ -31,4 +32,10 @@ test("a file shrinks to a share of free pages without a vacuum", async () => {
   expect(bytes()).toBeLessThan(full / 2)
   store.close()
   expect(examineEventFile(path, { full: true }).faults).toEqual([])
+})
+
+test("keeps free pages for the log: an eighth of the file, from 2 to 16 MiB", () => {
+  expect(sparePages(100)).toBe(512)
+  expect(sparePages(8_000)).toBe(1_000)
+  expect(sparePages(4_000_000)).toBe(4_096)
 })

@@ -3,7 +3,7 @@ import { writeState } from "../tail/tails.ts"
 import type { Commit } from "./segments.ts"
 
 /** Number of ids per transaction: a few milliseconds of work. */
-const SLICE = 1_000
+const SLICE = 500
 /** Number of rows of a period that are destroyed per transaction. */
 const FORGET_SLICE = 5_000
 
