@@ -40,10 +40,13 @@ export interface Copied {
   bytes: number
 }
 
-/** Fills the store of a data folder, which no process has open. `days` is the whole range. */
-export async function fillCopies(path: string, options: DataOptions): Promise<Copied> {
+/**
+ * Fills the store of a data folder, which no process has open. `days` is the whole range, and `generatedEvents` the number of events that are
+ * generated and copied for one site.
+ */
+export async function fillCopies(path: string, options: DataOptions, generatedEvents = GENERATED_EVENTS): Promise<Copied> {
   const { events, sites, days } = options
-  const copies = sites === 1 ? Math.max(1, Math.round(events / GENERATED_EVENTS)) : sites
+  const copies = sites === 1 ? Math.max(1, Math.round(events / generatedEvents)) : sites
   const generatedDays = sites === 1 ? Math.ceil(days / copies) : days
   await using generated = await generate({ ...options, events: Math.round(events / copies), days: generatedDays, sites: 1 })
   const db = openDatabase(path, { now: options.end, version: "" }, eventSchemas(pluginFacts(plugins)))
