@@ -84,8 +84,8 @@ async function measureInstance(instance: Instance): Promise<Row[]> {
     ...(await measureStarts(instance, sites[0]!)),
     ...(await measureReports(instance, sites)),
     ...(await measureLoad(instance, sites)),
+    ...(await measureUpkeep(instance, filled)),
     ...(await measureBackup(instance, sites[0]!)),
-    ...(await measureErasure(instance, filled)),
     ...(await measureRetention(instance, sites[0]!)),
   ]
 }
@@ -284,22 +284,34 @@ async function measureBackup(instance: Instance, site: BenchSite): Promise<Row[]
   ]
 }
 
-/** Erases a visitor with the production code, in this process. A pause is the time in which nothing else can run. */
-async function measureErasure({ dataDir, data }: Instance, { visitors }: Copied): Promise<Row[]> {
+/** Seals what the load has left in the tail, and erases a visitor, by the production code in this process. */
+async function measureUpkeep({ dataDir, data }: Instance, { visitors }: Copied): Promise<Row[]> {
   const store = openEventStore(join(dataDir, "events.db"), { now: Date.now(), schemas: eventSchemas(pluginFacts(plugins)) })
+  const { hotRows } = store.facts()
+  const sealing = await betweenTurns(() => store.seal(Date.now() + DAY_MS, true))
+  const siteId = Math.ceil(data.sites / 2)
+  const erasure = await betweenTurns(() => store.erasePerson(siteId, [Math.floor(visitors / 2)], Date.now()))
+  store.close()
+  if (erasure.result.visits === 0) throw new Error("The visitor had no visits")
+  return [
+    figure(`${count(hotRows)} events sealed in, s`, sealing.seconds.toFixed(1)),
+    row("longest pause of the thread meanwhile", sealing.pause, BARS.pauseMs, "ms"),
+    figure("erasure of a person, s", erasure.seconds.toFixed(1)),
+    row("longest pause of the thread meanwhile", erasure.pause, BARS.pauseMs, "ms"),
+  ]
+}
+
+/** Runs work in this process, and measures the longest time in which nothing else could run. */
+async function betweenTurns<Result>(work: () => Promise<Result>): Promise<{ result: Result; seconds: number; pause: number }> {
   let pause = 0
   let isOver = false
   const from = performance.now()
-  const erasing = store.erasePerson(Math.ceil(data.sites / 2), [Math.floor(visitors / 2)], Date.now()).finally(() => {
+  const working = work().finally(() => {
     isOver = true
   })
   for (let last = performance.now(); !isOver; last = performance.now()) {
     await Bun.sleep(0)
     pause = Math.max(pause, performance.now() - last)
   }
-  const erased = await erasing
-  const seconds = (performance.now() - from) / 1_000
-  store.close()
-  if (erased.visits === 0) throw new Error("The visitor had no visits")
-  return [figure("erasure of a person, s", seconds.toFixed(1)), row("longest pause of the thread meanwhile", pause, BARS.pauseMs, "ms")]
+  return { result: await working, seconds: (performance.now() - from) / 1_000, pause }
 }

@@ -18,22 +18,47 @@ interface Seen {
   /** Visitors with at least one visit, and with several. */
   seen: Int32Array
   again: Int32Array
+  /** The segments that are read. */
+  ids: ReadonlySet<number>
 }
 
-/** Returns the visitors with several visits in the parts, as bits. What segments contribute is kept until other segments replace them. */
-export function returningVisitors({ results, version, visitorLimit }: Snapshot, parts: readonly Part[]): Int32Array {
+/**
+ * Returns the visitors with several visits in the parts, as bits. What segments contribute is kept, and segments that were added since are
+ * read only: each seal adds one to the many of a range that lasts until now.
+ */
+export function returningVisitors(snapshot: Snapshot, parts: readonly Part[]): Int32Array {
+  const { results, visitorLimit } = snapshot
   const stored = parts.filter(({ id }) => id !== undefined)
-  const key = `returning ${Bun.hash(stored.map(({ id }) => id).join()).toString(36)}`
-  let bits = results.get(key, version.sealed) as Seen | undefined // set below
-  if (!bits) {
-    bits = { seen: bitset(visitorLimit), again: bitset(visitorLimit) }
-    for (const part of stored) markReturning(part.visit("visitor"), bits)
-    results.set(key, version.sealed, bits, bits.seen.byteLength + bits.again.byteLength)
-  }
+  const key = `returning ${nameOf(snapshot, stored)}`
+  const known = results.get(key, ALWAYS) as Seen | undefined // set below
+  const bits = withSegments(known, stored, visitorLimit)
+  if (bits !== known) results.set(key, ALWAYS, bits, bits.seen.byteLength + bits.again.byteLength)
   if (stored.length === parts.length) return bits.again
   const all = { seen: grownBits(bits.seen, visitorLimit), again: grownBits(bits.again, visitorLimit) }
   for (const part of parts) if (part.id === undefined) markReturning(part.visit("visitor"), all)
   return all.again
+}
+
+/** Segments are never changed, so what they contribute is valid as long as it is kept. */
+const ALWAYS = ""
+
+/** Returns a text that is the same for segments up to the newest one, whatever is added to them, and that differs for other ranges. */
+function nameOf({ siteId, parts }: Snapshot, stored: readonly Part[]): string {
+  const newest = parts.findLast(({ id }) => id !== undefined)
+  const isLasting = newest !== undefined && stored.at(-1) === newest
+  return isLasting ? `${siteId} since ${stored[0]!.id}` : Bun.hash(stored.map(({ id }) => id).join()).toString(36)
+}
+
+/** Returns the bits of segments, from those of some of them if these are known. */
+function withSegments(known: Seen | undefined, stored: readonly Part[], visitorLimit: number): Seen {
+  const ids = new Set(stored.map(({ id }) => id!)) // those with an id
+  const isPart = known !== undefined && known.ids.size <= ids.size && [...known.ids].every((id) => ids.has(id))
+  if (isPart && known.ids.size === ids.size) return known
+  const bits: Seen = isPart
+    ? { seen: grownBits(known.seen, visitorLimit), again: grownBits(known.again, visitorLimit), ids }
+    : { seen: bitset(visitorLimit), again: bitset(visitorLimit), ids }
+  for (const part of stored) if (!isPart || !known.ids.has(part.id!)) markReturning(part.visit("visitor"), bits)
+  return bits
 }
 
 /** Returns a copy with a bit for each visitor. */
@@ -43,7 +68,7 @@ function grownBits(bits: Int32Array, visitorLimit: number): Int32Array {
   return grown
 }
 
-function markReturning(visitors: Uint32Array, { seen, again }: Seen): void {
+function markReturning(visitors: Uint32Array, { seen, again }: Pick<Seen, "seen" | "again">): void {
   for (let visit = 0; visit < visitors.length; visit++) {
     const visitor = visitors[visit]!
     const bit = 1 << (visitor & 31)

@@ -8,7 +8,7 @@
  */
 import type { Database } from "bun:sqlite"
 import type { MigrationList } from "../migrations.ts"
-import { type LogPages, logPages } from "./checkpoint.ts"
+import { FEW_PAGES, type LogPages, logPages } from "./checkpoint.ts"
 import { openDatabase } from "./database.ts"
 import { type Identities, identitiesOf } from "./dictionary/identities.ts"
 import { DiskSync } from "./disk-sync.ts"
@@ -151,7 +151,8 @@ function createStore(journal: Journal, tailBytes: number, moveLog?: MoveLog): Ev
       translateErrors(() => db.run(`pragma wal_checkpoint(${mode})`))
     },
     async emptyLog() {
-      const fault = moveLog && (await moveLog(db.filename))
+      const isLong = translateErrors(() => logPages(db)).left > FEW_PAGES
+      const fault = isLong && moveLog && (await moveLog(db.filename))
       if (fault) throw new StoreFault(fault, "The log of the event store could not be moved into its file")
       translateErrors(() => db.run("pragma wal_checkpoint(truncate)"))
     },
