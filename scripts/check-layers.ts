@@ -23,11 +23,15 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "src/http": ["src/domain", "src/services", "src/ingest", "src/web", "src/plugin", "src/tracker"],
   "src/cli": ["src/domain", "src/services"],
   "src/ui": ["src/domain", "plugins/pages.ts", "plugins/share-pages.ts", "plugins/widget-panels.ts"],
-  plugins: ["#plugin", "#plugin/ui", "#plugin/test", "#plugin/test/browser"],
+  plugins: ["#plugin", "#plugin/ui", "#plugin/worker", "#plugin/test", "#plugin/test/browser"],
 }
 const WIRING = ["src/app.ts", "src/main.ts", "src/program.ts", "src/plugin-worker.ts", "src/assets.d.ts"]
 const LISTS = ["plugins/index.ts", "plugins/pages.ts", "plugins/share-pages.ts", "plugins/widget-panels.ts", "plugins/workers.ts"]
-const ALIASES: Record<string, string> = { "#plugin": "src/plugin/index.ts", "#plugin/ui": "src/ui/plugin.ts" }
+const ALIASES: Record<string, string> = {
+  "#plugin": "src/plugin/index.ts",
+  "#plugin/ui": "src/ui/plugin.ts",
+  "#plugin/worker": "src/plugin/worker.ts",
+}
 
 /** Code that runs in a browser, which must send requests to its own server. */
 const BROWSER = /^src\/(ui|tracker)\/|^plugins\/[^/]+\/ui\//

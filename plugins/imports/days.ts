@@ -1,4 +1,4 @@
-import { dayNumber, dayText } from "#plugin"
+import { dayNumber, dayText } from "#plugin/worker"
 
 /**
  * Decides which days of an import count (areas/02 section 4). Pure: the days of an import with rows, the rules that were fixed when its run

@@ -1,5 +1,5 @@
 import { type Static, type TObject, Type as t } from "@sinclair/typebox"
-import { IMPORTED_KINDS } from "#plugin"
+import { IMPORTED_KINDS } from "#plugin/worker"
 import { OVERLAPS } from "./days.ts"
 import type { Source } from "./source.ts"
 

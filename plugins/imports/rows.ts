@@ -1,4 +1,5 @@
-import { type OwnStatements, type RowStatements, raw, type Sql, sql } from "#plugin"
+import type { OwnStatements, RowStatements, Sql } from "#plugin"
+import { raw, sql } from "#plugin/worker"
 import type { DayRules, DaySkip, Overlap } from "./days.ts"
 
 /** Statements on the plugin's tables. */

@@ -1,4 +1,5 @@
-import { CsvParser, type CsvRecord } from "#plugin"
+import type { CsvRecord } from "#plugin"
+import { CsvParser } from "#plugin/worker"
 import { type FileHead, ImportFault } from "../source.ts"
 import { type Content, decoded, encodingOf, type ReadingSink } from "./text.ts"
 

@@ -1,4 +1,4 @@
-import { exceeds, MAX_LINE_BYTES } from "#plugin"
+import { exceeds, MAX_LINE_BYTES } from "#plugin/worker"
 import { type Content, decoded, type Encoding, type ReadingSink } from "./text.ts"
 
 /** An object of a JSON file. */

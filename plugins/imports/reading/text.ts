@@ -1,4 +1,5 @@
-import { exceeds, type LineEnd, lineEndOf, MAX_LINE_BYTES } from "#plugin"
+import type { LineEnd } from "#plugin"
+import { exceeds, lineEndOf, MAX_LINE_BYTES } from "#plugin/worker"
 import { type FileHead, ImportFault, type Sink } from "../source.ts"
 
 /** The text of files: encodings, and lines with their numbers. */

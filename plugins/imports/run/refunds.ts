@@ -1,14 +1,6 @@
 import { join } from "node:path"
-import {
-  currencyDecimals,
-  instantText,
-  PAYMENT_RECEIVED,
-  type PaymentReceived,
-  parseAmount,
-  parseCurrency,
-  readPayment,
-  type Site,
-} from "#plugin"
+import type { PaymentReceived, Site } from "#plugin"
+import { currencyDecimals, instantText, PAYMENT_RECEIVED, parseAmount, parseCurrency, readPayment } from "#plugin/worker"
 import type { ImportsHost } from "../area.ts"
 import { type ImportRow, importById, setRefundsPublished } from "../rows.ts"
 import type { SourceRefund } from "../source.ts"

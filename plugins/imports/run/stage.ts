@@ -1,5 +1,6 @@
 import { join } from "node:path"
-import { createEnrichment, type EnrichedEvent, type ImportedKind, type ImportedRow, openPlaces, SEGMENT_EVENTS } from "#plugin"
+import type { EnrichedEvent, ImportedKind, ImportedRow } from "#plugin"
+import { createEnrichment, openPlaces, SEGMENT_EVENTS } from "#plugin/worker"
 import { type DaySkip, daySkips, localDay } from "../days.ts"
 import { ownOptions } from "../options.ts"
 import { ImportFault, type Sink, type SkipReason, type SourceEvent, type SourceRefund } from "../source.ts"
@@ -115,6 +116,9 @@ class Stage extends Findings implements Sink {
     const files = isEmpty ? noFiles(this.#task) : await recognizeFiles(this.#task, (bytes) => this.#count(bytes))
     const complete = (await this.#read(files)) && this.#task.isPart !== true
     const hash = complete ? await this.#hash(files) : undefined
+    // What was remembered of the rows is not needed for their visits.
+    this.#enrich = undefined
+    this.#visitors.clear()
     const { visits, visitors, pageviews, events, staged } = this.#stageVisits()
     const { waited = 0, waiting = 0 } = this.#stream ?? {}
     if (waiting > 0)

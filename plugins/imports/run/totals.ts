@@ -1,5 +1,6 @@
 import { join } from "node:path"
-import { IMPORTED_KINDS, IMPORTED_TABLES, type ImportedKind, type ImportedRow } from "#plugin"
+import type { ImportedKind, ImportedRow } from "#plugin"
+import { IMPORTED_KINDS, IMPORTED_TABLES } from "#plugin/worker"
 import { LineWriter } from "./files.ts"
 import type { Staged } from "./task.ts"
 

@@ -1,5 +1,6 @@
 import { closeSync, fdatasyncSync, openSync } from "node:fs"
-import { type ImportedVisit, VisitBatch, VisitPacker } from "#plugin"
+import type { ImportedVisit } from "#plugin"
+import { VisitBatch, VisitPacker } from "#plugin/worker"
 import { writeAll } from "./files.ts"
 
 /** The staged file of packed visits. Each batch is one segment, and is preceded by its number of bytes and of visits. */

@@ -1,13 +1,5 @@
-import {
-  type EnrichedEvent,
-  type ImportedVisit,
-  TRAITS,
-  VISIT_EVENTS,
-  VISIT_IDLE_MS,
-  VISIT_LENGTH_MS,
-  type VisitorKind,
-  type VisitTraits,
-} from "#plugin"
+import type { EnrichedEvent, ImportedVisit, VisitorKind, VisitTraits } from "#plugin"
+import { TRAITS, VISIT_EVENTS, VISIT_IDLE_MS, VISIT_LENGTH_MS } from "#plugin/worker"
 import type { ExternalSort } from "./sort.ts"
 
 /**

@@ -1,5 +1,6 @@
 import { Type as t } from "@sinclair/typebox"
-import { currencyDecimals, IMPORTED_TABLES, type ImportedKind, isObject, type VisitorKind, type VisitTraits, WHOLE_DAY } from "#plugin"
+import type { ImportedKind, VisitorKind, VisitTraits } from "#plugin"
+import { currencyDecimals, IMPORTED_TABLES, isObject, WHOLE_DAY } from "#plugin/worker"
 import { jsonElements } from "../reading/json.ts"
 import { decoded, encodingOf, lines, type ReadingSink } from "../reading/text.ts"
 import { fileName } from "../reading/unpack.ts"

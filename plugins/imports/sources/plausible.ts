@@ -1,5 +1,6 @@
 import { Type as t } from "@sinclair/typebox"
-import { IMPORTED_TABLES, type ImportedKind } from "#plugin"
+import type { ImportedKind } from "#plugin"
+import { IMPORTED_TABLES } from "#plugin/worker"
 import { delimited, type Header, headerOf, type Row } from "../reading/delimited.ts"
 import { fileName } from "../reading/unpack.ts"
 import type { FileHead, InputFile, ReadOptions, Recognition, Sink, Source, SourceFile } from "../source.ts"

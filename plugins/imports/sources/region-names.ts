@@ -1,4 +1,4 @@
-import { countryName, memoize } from "#plugin"
+import { countryName, memoize } from "#plugin/worker"
 import { regionList } from "./region-list.ts" with { type: "macro" }
 import { plainName } from "./region-spelling.ts"
 

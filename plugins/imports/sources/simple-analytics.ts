@@ -1,5 +1,6 @@
 import { Type as t } from "@sinclair/typebox"
-import { memoize, type VisitTraits } from "#plugin"
+import type { VisitTraits } from "#plugin"
+import { memoize } from "#plugin/worker"
 import { type ColumnRules, delimited, headerOf, type Row } from "../reading/delimited.ts"
 import type { FileHead, InputFile, ReadOptions, Recognition, Sink, Source, SourceEvent } from "../source.ts"
 import { HashIndex } from "./hash-index.ts"

@@ -1,4 +1,5 @@
-import { createEnrichment, type ImportedKind, memoize, normalizeUnicode, type VisitTraits } from "#plugin"
+import type { ImportedKind, VisitTraits } from "#plugin"
+import { createEnrichment, memoize, normalizeUnicode } from "#plugin/worker"
 import type { Sink } from "../source.ts"
 import { dateOf, localDays, parseTime } from "./times.ts"
 

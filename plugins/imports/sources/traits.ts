@@ -1,4 +1,5 @@
-import { countryName, languageOf, sizeClass, type VisitTraits } from "#plugin"
+import type { VisitTraits } from "#plugin"
+import { countryName, languageOf, sizeClass } from "#plugin/worker"
 
 /**
  * Translates the names that other products have for browsers, systems, devices and places into those of Footfall, so that a report shows

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from "node:fs"
-import { isObject } from "#plugin"
+import { isObject } from "#plugin/worker"
 import { API_TABLES } from "../../sources/ga4/api-tables.ts"
 
 /** Stores a page of a report in the file of its table. Runs in the worker, because a page has up to some megabytes of JSON. */

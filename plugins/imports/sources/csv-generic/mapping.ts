@@ -1,5 +1,6 @@
 import { type Static, Type as t } from "@sinclair/typebox"
-import { IMPORTED_TABLES, type ImportedKind } from "#plugin"
+import type { ImportedKind } from "#plugin"
+import { IMPORTED_TABLES } from "#plugin/worker"
 import { ImportFault, type ReadOptions } from "../../source.ts"
 import { TIME_FORMATS, type TimeFormat } from "./times.ts"
 

@@ -1,4 +1,4 @@
-import { isAddress, parseHost } from "#plugin"
+import { isAddress, parseHost } from "#plugin/worker"
 import type { Row } from "../../reading/delimited.ts"
 import { countryOf, languageTag } from "../traits.ts"
 import { type CsvKind, missingIn } from "./mapping.ts"

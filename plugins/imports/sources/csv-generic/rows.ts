@@ -1,4 +1,5 @@
-import { type ImportedRow, memoize, type VisitTraits } from "#plugin"
+import type { ImportedRow, VisitTraits } from "#plugin"
+import { memoize } from "#plugin/worker"
 import type { Row } from "../../reading/delimited.ts"
 import type { Sink, SourceEvent } from "../../source.ts"
 import { browserTraits, countryOf, deviceOf, languageTag, placeTraits, stated, systemTraits } from "../traits.ts"

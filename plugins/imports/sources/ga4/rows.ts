@@ -1,4 +1,5 @@
-import { IMPORTED_TABLES, type ImportedKind } from "#plugin"
+import type { ImportedKind } from "#plugin"
+import { IMPORTED_TABLES } from "#plugin/worker"
 import { regionByName } from "../region-names.ts"
 import { hostOf, originTexts, pageOf, textOf } from "../totals-rows.ts"
 import { browserTraits, deviceOf, placeTraits, systemTraits } from "../traits.ts"

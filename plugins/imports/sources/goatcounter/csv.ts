@@ -1,4 +1,5 @@
-import { memoize, type VisitTraits } from "#plugin"
+import type { VisitTraits } from "#plugin"
+import { memoize } from "#plugin/worker"
 import { delimited, headerOf, type Row } from "../../reading/delimited.ts"
 import type { FileHead, InputFile, ReadOptions, Recognition, RejectCode, Sink, SourceFile } from "../../source.ts"
 import { fromLocal, parseTime } from "../times.ts"

@@ -1,4 +1,5 @@
-import { type ImportedKind, languageOf, sizeClass } from "#plugin"
+import type { ImportedKind } from "#plugin"
+import { languageOf, sizeClass } from "#plugin/worker"
 import { jsonElements } from "../../reading/json.ts"
 import { encodingOf } from "../../reading/text.ts"
 import { fileName } from "../../reading/unpack.ts"

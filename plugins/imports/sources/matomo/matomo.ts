@@ -1,5 +1,6 @@
 import { Type as t } from "@sinclair/typebox"
-import { isObject, memoize, type VisitTraits } from "#plugin"
+import type { VisitTraits } from "#plugin"
+import { isObject, memoize } from "#plugin/worker"
 import { jsonElements } from "../../reading/json.ts"
 import { encodingOf, type ReadingSink } from "../../reading/text.ts"
 import type { FileHead, InputFile, ReadOptions, Recognition, Sink, Source, SourceEvent } from "../../source.ts"

@@ -1,4 +1,4 @@
-import { isObject } from "#plugin"
+import { isObject } from "#plugin/worker"
 import type { RejectCode } from "../../source.ts"
 import { anyTime, type FormatOptions, type LogRecord, present, splitRequest, withoutEscapes } from "./record.ts"
 

@@ -1,4 +1,4 @@
-import { VISIT_IDLE_MS } from "#plugin"
+import { VISIT_IDLE_MS } from "#plugin/worker"
 import { NEAR_MS } from "./coverage.ts"
 
 /**

@@ -1,4 +1,5 @@
-import { instantText, memoize, type VisitTraits } from "#plugin"
+import type { VisitTraits } from "#plugin"
+import { instantText, memoize } from "#plugin/worker"
 import type { ReadOptions, Sink } from "../../source.ts"
 import { doubled, HashIndex, TextTable } from "../hash-index.ts"
 import { parseTime } from "../times.ts"
