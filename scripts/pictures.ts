@@ -26,6 +26,8 @@ const user = ["--email", EMAIL, "--name", "Ada Lovelace", "--organization", "Sho
 await run([...main, "setup", ...user, "--data-dir", dataDir], PASSWORD)
 const shape = ["--days", "90", "--events", "150000", "--sites", "3", "--seed", "7"]
 await run([process.execPath, join(root, "scripts/seed.ts"), ...shape, "--data-dir", dataDir])
+// Without a backup, the console would tell how to create one, with the path of the data folder.
+await run([...main, "backup", "create", "--data-dir", dataDir])
 const server = Bun.spawn([...main, "serve", "--data-dir", dataDir, "--host", "127.0.0.1", "--port", "0"], { stdout: "pipe" })
 try {
   const origin = await addressOf(server.stdout)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { sql } from "#plugin"
+import { HAS_CATALOG_SERVER } from "#plugin/test"
 import { type Receiver, receiver, SITE, type Stand, stand } from "./kit.ts"
 
 const MINUTE = 60_000
@@ -387,9 +388,12 @@ test("no URL and no token is in an answer, the log, the audit log or a file", as
     await catalog.all(sql`select * from audit_log`),
     await catalog.all(sql`select * from jobs`),
   ]
-  await catalog.vacuumInto(`${world.instance.dataDir}/copy.db`)
-  const copy = Buffer.from(await Bun.file(`${world.instance.dataDir}/copy.db`).arrayBuffer())
-  for (const text of [Buffer.from(JSON.stringify(seen)), copy])
-    for (const hidden of ["HQSECRETPATH", TOKEN]) expect(text.includes(hidden)).toBe(false)
+  const texts = [Buffer.from(JSON.stringify(seen))]
+  // A catalog on a server has its files there.
+  if (!HAS_CATALOG_SERVER) {
+    await catalog.vacuumInto(`${world.instance.dataDir}/copy.db`)
+    texts.push(Buffer.from(await Bun.file(`${world.instance.dataDir}/copy.db`).arrayBuffer()))
+  }
+  for (const text of texts) for (const hidden of ["HQSECRETPATH", TOKEN]) expect(text.includes(hidden)).toBe(false)
   expect(SITE).toContain("/sites/1")
 })
