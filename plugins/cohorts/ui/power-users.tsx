@@ -68,14 +68,14 @@ export default function PowerUsers() {
       ) : histogram.error && !histogram.data ? (
         <ErrorState error={histogram.error} onRetry={() => void histogram.refetch()} />
       ) : (
-        <div class="bands">
+        <div class="bands" data-fits>
           <Card title="Active days" full foot={histogram.data && <IdentityBanner siteId={siteId} of={histogram.data.identity} />}>
             <QueryResult of={histogram} rows={9}>
               {(data) => <Histogram siteId={siteId} of={data} />}
             </QueryResult>
           </Card>
           {histogram.data?.tenths && <Tenths of={histogram.data.tenths} />}
-          {seesPeople && !histogram.isLoading && <Leaders siteId={siteId} given={{ ...given, sort: choices.sort ?? "" }} />}
+          {seesPeople && <Leaders siteId={siteId} given={{ ...given, sort: choices.sort ?? "" }} />}
         </div>
       )}
     </Page>

@@ -118,7 +118,7 @@ export default function Retention() {
           </QueryResult>
         </Card>
       )}
-      {!report.isLoading && <EngagementCard siteId={siteId} {...(choices.cohort && { cohortId: choices.cohort })} />}
+      <EngagementCard siteId={siteId} {...(choices.cohort && { cohortId: choices.cohort })} />
     </Page>
   )
 }

@@ -32,7 +32,7 @@ const SOURCES: readonly TagTab[] = [
 
 /** Shows the results of tagged links and the link builder. */
 export default function CampaignsScreen() {
-  const { data, isLoading } = useMatrix()
+  const { data } = useMatrix()
   const total = (data as CampaignMatrix | undefined)?.total_rows // the result of the campaigns report
   return (
     <Page title="Campaigns">
@@ -40,14 +40,14 @@ export default function CampaignsScreen() {
       <IgnoredAddressParts ownCards />
       <div class="bands" data-fits>
         <Matrix />
-        {/* They stand below the matrix once it has its height, and without tagged visits it says all there is to say. */}
-        {!isLoading && total !== 0 && (
+        {/* Without tagged visits the matrix says all there is to say. */}
+        {total !== 0 && (
           <>
             <TagCard card="names" title="Campaigns" tabs={NAMES} />
             <TagCard card="ways" title="Source and medium" tabs={SOURCES} />
           </>
         )}
-        {!isLoading && <LinkBuilder />}
+        <LinkBuilder />
       </div>
     </Page>
   )

@@ -101,23 +101,21 @@ function Report({ funnel }: { funnel: OwnFunnelResponse }) {
           }}
         </CardResult>
       </Card>
-      {!report.isLoading && (
-        <Card title="Breakdown" full>
-          <div class="split-field">
-            <SplitField dimension={split} onDimension={(dimension) => choose({ split: dimension, rows: undefined })} />
-          </div>
-          {split && (
-            <CardResult of={report} rows={4}>
-              {(data) => {
-                const { breakdown } = data as FunnelInsight // the result of the funnel report
-                return breakdown?.dimension === split ? (
-                  <FunnelSplit split={breakdown} dimension={split} onMore={() => choose({ rows: "more" }, { replace: true })} />
-                ) : null
-              }}
-            </CardResult>
-          )}
-        </Card>
-      )}
+      <Card title="Breakdown" full>
+        <div class="split-field">
+          <SplitField dimension={split} onDimension={(dimension) => choose({ split: dimension, rows: undefined })} />
+        </div>
+        {split && (
+          <CardResult of={report} rows={4}>
+            {(data) => {
+              const { breakdown } = data as FunnelInsight // the result of the funnel report
+              return breakdown?.dimension === split ? (
+                <FunnelSplit split={breakdown} dimension={split} onMore={() => choose({ rows: "more" }, { replace: true })} />
+              ) : null
+            }}
+          </CardResult>
+        )}
+      </Card>
     </div>
   )
 }

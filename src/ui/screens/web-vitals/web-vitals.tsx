@@ -35,8 +35,9 @@ export default function WebVitalsScreen() {
               {(data) => <Totals of={data as WebVitals} />}
             </QueryResult>
           </section>
-          {/* The cards stand below the totals once these have their height. */}
-          {!report.isLoading && CARDS.map((card) => <VitalsCard key={card.dimension} {...card} />)}
+          {CARDS.map((card) => (
+            <VitalsCard key={card.dimension} {...card} />
+          ))}
         </div>
       )}
     </Page>
