@@ -1,15 +1,15 @@
 import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import { join } from "node:path"
-import { columnRow } from "../../src/store/events/bytes/columns.ts"
+import { groupRow } from "../../src/store/events/bytes/columns.ts"
 import { startInstance, type TestInstance } from "../kit.ts"
 
 const VIEW = { name: "pageview", d: "shop.example", url: "https://shop.example/", r: "https://www.google.com/" }
 
-/** A second browser, because a column with only one value is not stored per row. */
+/** A second browser, so that the visits differ. */
 const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0"
 
-/** Starts an instance with two visits in a columnar segment whose browser column was altered on disk. */
+/** Starts an instance with two visits in a columnar segment whose columns of devices and browsers were altered on disk. */
 async function damagedInstance(): Promise<TestInstance> {
   const instance = await startInstance()
   expect((await instance.collect(VIEW)).status).toBe(202)
@@ -18,7 +18,7 @@ async function damagedInstance(): Promise<TestInstance> {
   await instance.app.instance.events.seal(instance.clock.now(), true)
   const db = new Database(join(instance.dataDir, "events.db"))
   const spoil = db.query("update segment_columns set data = cast(substr(data, 1, length(data) - 1) || x'00' as blob) where id % 128 = ?")
-  expect(spoil.run(columnRow(0, "browser")).changes).toBe(1)
+  expect(spoil.run(groupRow(0, "clients")).changes).toBe(1)
   db.close()
   return instance
 }

@@ -1,26 +1,37 @@
-/** Footfall's own store and kernels, in this process and on one thread, as a query worker runs them. */
+/** Footfall's own store and kernels. Reports are answered on a thread of their own, as by a query worker. */
+import { Database } from "bun:sqlite"
 import { statSync } from "node:fs"
 import { plugins } from "../../../plugins/index.ts"
-import type { Query, Range, SiteFacts } from "../../../src/domain/query.ts"
 import { pluginFacts } from "../../../src/plugin/load.ts"
-import { funnel } from "../../../src/query/funnel/funnel.ts"
-import { aggregate } from "../../../src/query/measure/aggregate.ts"
+import { GROUPS, type Group, groupRow } from "../../../src/store/events/bytes/columns.ts"
 import { eventSchemas } from "../../../src/store/events/database.ts"
 import { openEventStore } from "../../../src/store/events/events.ts"
 import type { EventReader, Snapshot } from "../../../src/store/events/part.ts"
 import { openEventReader } from "../../../src/store/events/reader.ts"
 import type { Writer } from "../../../src/store/events/writer.ts"
+import type { Question, ToAnswers } from "./answer-thread.ts"
 import type { Contender } from "./contender.ts"
 import type { BenchVisit } from "./data.ts"
-import { type Answer, DAY_MS, type Goal, type Report, ROWS_SHOWN, SUMMARY_METRICS } from "./reports.ts"
+import { type Answer, DAY_MS } from "./reports.ts"
 
-const CACHE_BYTES = 192 << 20
+export const CACHE_BYTES = 192 << 20
 const SEAL_EVERY = 20 // batches
 
-export function openFootfall(folder: string, start: number): Contender & { path: string; snapshot(siteId: number): Snapshot } {
+/** Footfall as a contender. */
+export interface Footfall extends Contender {
+  path: string
+  snapshot(siteId: number): Snapshot
+  /** Forgets everything in memory, as a restart does. */
+  restart(): void
+  /** Returns the bytes of the file by what they are for, the most first. */
+  parts(): [name: string, bytes: number][]
+}
+
+export function openFootfall(folder: string, start: number): Footfall {
   const path = `${folder}/events.db`
   const store = openEventStore(path, { now: start, schemas: eventSchemas(pluginFacts(plugins)) })
   let reader: EventReader | undefined
+  let answers: ReturnType<typeof openAnswers> | undefined
   let now = start
   let batches = 0
   const forgotten = new Map<number, number>()
@@ -63,10 +74,66 @@ export function openFootfall(folder: string, start: number): Contender & { path:
       store.close()
     },
     bytes: () => statSync(path).size,
-    async answer(siteId, report, range) {
-      return answerFrom(read(), siteId, report, range)
+    answer(siteId, report, range) {
+      answers ??= openAnswers(path)
+      return answers.ask({ siteId, report, range })
     },
-    close: () => reader?.close(),
+    restart: () => answers?.restart(),
+    parts: () => partsOf(path),
+    close() {
+      reader?.close()
+      answers?.close()
+    },
+  }
+}
+
+/** Names of the groups of columns for readers. */
+const GROUP_NAMES: Readonly<Record<Group, string>> = {
+  core: "visitor, counts and duration of visits",
+  starts: "starts of visits",
+  records: "order and arrival of visits",
+  origins: "source, referrer, channel and campaign",
+  places: "country, region, city and language",
+  clients: "device, browser and operating system",
+  entries: "first event of each visit; texts of events",
+  items: "names, pages and titles of later events",
+  steps: "times between events",
+  props: "properties",
+  revenue: "revenue",
+  engagement: "engaged times and scroll depths",
+  vitals: "web vitals",
+}
+
+function partsOf(path: string): [name: string, bytes: number][] {
+  const db = new Database(path, { readonly: true })
+  try {
+    const stored = db.query<{ id: number; bytes: number }, []>(
+      "select id % 128 as id, sum(length(data)) as bytes from segment_columns group by 1",
+    )
+    const groups = new Map(GROUPS.map((group) => [groupRow(0, group), group]))
+    const parts = stored.all().map(({ id, bytes }): [string, number] => [GROUP_NAMES[groups.get(id)!], bytes])
+    const rest = statSync(path).size - parts.reduce((sum, [, bytes]) => sum + bytes, 0)
+    return [...parts, ["everything else", rest] as [string, number]].sort(([, one], [, other]) => other - one)
+  } finally {
+    db.close()
+  }
+}
+
+/** Starts the thread that answers reports. Its heap is small, as that of a query worker, so that collecting garbage takes as long. */
+function openAnswers(path: string) {
+  const worker = new Worker(new URL("answer-thread.ts", import.meta.url).href)
+  const send = (message: ToAnswers) => worker.postMessage(message)
+  send({ type: "open", path, cacheBytes: CACHE_BYTES })
+  return {
+    async ask(question: Question): Promise<Answer> {
+      const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+      worker.onmessage = ({ data }: MessageEvent<Answer>) => resolve(data)
+      worker.onerror = ({ message }) => reject(new Error(message))
+      send({ type: "ask", question })
+      return promise
+    },
+    restart: () => send({ type: "open", path, cacheBytes: CACHE_BYTES }),
+    close: () => worker.terminate(),
   }
 }
 
@@ -82,56 +149,3 @@ function write(writer: Writer, { siteId, visitor, kind, traits, events }: BenchV
 }
 
 const dayName = (at: number): string => new Date(at).toISOString().slice(0, 10)
-
-function answerFrom(reader: EventReader, siteId: number, report: Report, range: Range): Answer {
-  const snapshot = reader.snapshot(siteId)
-  const site = siteOf(siteId, report.ask.kind === "goals" ? report.ask.goals : [])
-  if (report.ask.kind === "funnel") {
-    const steps = report.ask.steps.map(({ kind, ...step }) => ({ type: kind, ...step }))
-    return [funnel(snapshot, { site, range, steps, order: "sequential" }, () => {}).steps.map(({ visitors }) => visitors)]
-  }
-  const { rows } = aggregate(snapshot, queryOf(site, report, range), () => {})
-  return rows.map(({ keys, values }) => [...keys, ...values])
-}
-
-const siteOf = (id: number, goals: readonly Goal[]): SiteFacts => ({
-  id,
-  bounceEngagedSeconds: 0,
-  revenueCurrency: "EUR",
-  goals: goals.map((goal, index) => ({ id: index + 1, name: goal.value, ...goal })),
-})
-
-type Shape = Pick<Query, "metrics" | "groupings" | "order" | "limit" | "fillBuckets">
-
-function queryOf(site: SiteFacts, report: Report, range: Range): Query {
-  const conditions = report.filter.map(
-    ([dimension, value]) => ({ op: "is", dimension, values: [value], missing: false, caseSensitive: true }) as const,
-  )
-  const named = { op: "not", filter: { op: "is", dimension: "event", values: ["pageview"], missing: false, caseSensitive: true } } as const
-  const filters = report.ask.kind === "breakdown" && report.ask.by === "event" ? [...conditions, named] : conditions
-  const filter = filters.length === 0 ? {} : { filter: { op: "and", filters } as const }
-  return { site, range, timezone: "UTC", now: range.to, offset: 0, ...filter, ...shapeOf(report.ask) }
-}
-
-const byVisitors = [{ by: "metric", index: 0, descending: true }] as const
-const byKey = [{ by: "grouping", index: 0, descending: false }] as const
-
-function shapeOf(ask: Report["ask"]): Shape {
-  if (ask.kind === "days") {
-    const groupings = [{ by: "time", interval: "day" }] as const
-    return { metrics: ["visitors", "visits", "pageviews"], groupings, order: byKey, limit: 1_000, fillBuckets: false }
-  }
-  if (ask.kind === "goals") {
-    const groupings = [{ by: "dimension", dimension: "goal" }] as const
-    return { metrics: ["visitors", "conversions"], groupings, order: byKey, limit: 1_000, fillBuckets: false }
-  }
-  if (ask.kind !== "breakdown") return { metrics: SUMMARY_METRICS, groupings: [], order: [], limit: 1, fillBuckets: false }
-  const groupings = [{ by: "dimension", dimension: ask.by }] as const
-  return { metrics: metricsBy(ask.by), groupings, order: byVisitors, limit: ROWS_SHOWN, fillBuckets: false }
-}
-
-function metricsBy(dimension: string): Query["metrics"] {
-  if (dimension === "event") return ["visitors", "events"]
-  if (dimension === "page") return ["visitors", "visits", "pageviews"]
-  return ["visitors", "visits", "pageviews", "bounce_rate", "visit_duration"]
-}

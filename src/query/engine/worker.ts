@@ -14,10 +14,11 @@ import { warmUp } from "./warm-up.ts"
 let open: (() => EventReader) | undefined
 let reader: EventReader | undefined
 let stop = new Int32Array(new SharedArrayBuffer(4))
+/** Whether a query has arrived since the warm-up last looked. */
 let isAsked = false
 
 self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
-  isAsked = data.type !== "open"
+  if (data.type === "ask") isAsked = true
   const reply = attempt(data)
   if (reply) self.postMessage(reply)
 }
@@ -57,12 +58,18 @@ function store(): EventReader {
   return reader
 }
 
-/** Warms up until the first query arrives. A failure is ignored here; the first query retries and reports it. */
+/** How long no query must have arrived for the warm-up to continue. */
+const PAUSE_MS = 200
+
+/** Warms up while there is no query. A failure is ignored here; the next query retries and reports it. */
 async function prepare(cacheBytes: number): Promise<void> {
   try {
     for (const _ of warmUp(store(), cacheBytes)) {
       await Bun.sleep(0)
-      if (isAsked) return
+      while (isAsked) {
+        isAsked = false
+        await Bun.sleep(PAUSE_MS)
+      }
     }
   } catch {
     reader?.close()

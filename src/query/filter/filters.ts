@@ -80,14 +80,15 @@ export function compileFilter(snapshot: Snapshot, filter: Filter | undefined, si
     return memo
   }
 
+  const none = (part: Part) => tree()?.lacks?.(part) === true
   const byItem = (part: Part): ItemChoice | undefined => {
     const known = of(part)
-    if (!("byItem" in known)) known.byItem = choiceOf(part, tree())
+    if (!("byItem" in known)) known.byItem = none(part) ? noItems(part) : choiceOf(part, tree())
     return known.byItem
   }
   const rows = (part: Part): Mask => {
     const known = of(part)
-    known.rows ??= rowsOf(part, tree(), byItem, pool)
+    known.rows ??= none(part) ? pool.take(part.events).fill(0) : rowsOf(part, tree(), byItem, pool)
     return known.rows
   }
   const events = (part: Part): Uint8Array => {
@@ -96,6 +97,7 @@ export function compileFilter(snapshot: Snapshot, filter: Filter | undefined, si
     return known.events
   }
   const eventsOf = (part: Part): Uint8Array => {
+    if (none(part)) return pool.take(part.events).fill(0)
     const choice = hasEventConditions() ? byItem(part) : undefined
     if (!choice) return countedRows(part, rows(part), reaches?.reaches(part), pool)
     const mask = pool.take(part.events)
@@ -104,7 +106,7 @@ export function compileFilter(snapshot: Snapshot, filter: Filter | undefined, si
   }
   const visits = (part: Part): Mask => {
     const known = of(part)
-    known.visits ??= visitsOf(part, tree(), { events, byItem }, pool)
+    known.visits ??= none(part) ? pool.take(part.visits).fill(0) : visitsOf(part, tree(), { events, byItem }, pool)
     return known.visits
   }
   const hasEventConditions = () => tree()?.level === "event"
@@ -120,6 +122,8 @@ interface Node {
    * which an event must pass all that exist.
    */
   apart?: { items: ItemTest; visits?: (part: Part) => Uint8Array }
+  /** Returns true for a part in which surely nothing passes. It reads no rows. */
+  lacks?: (part: Part) => boolean
 }
 
 /** Returns a mask of items, which the caller may overwrite. */
@@ -163,12 +167,19 @@ function compileList({ pool, ...rest }: Context, op: "and" | "or", filters: read
     for (const other of others) join(first!, other)
     return first
   }
+  const lacking = nodes.flatMap((node) => node.lacks ?? [])
+  // An empty `or` has no node that could lack anything.
+  const lacks =
+    op === "and"
+      ? (part: Part) => lacking.some((each) => each(part))
+      : (part: Part) => nodes.length > 0 && lacking.length === nodes.length && lacking.every((each) => each(part))
   if (nodes.every((node) => node.level === "visit")) {
-    return { level: "visit", test: (part) => joined("visit", part) ?? pool.take(part.visits).fill(op === "and" ? 1 : 0) }
+    return { level: "visit", lacks, test: (part) => joined("visit", part) ?? pool.take(part.visits).fill(op === "and" ? 1 : 0) }
   }
   const apart = op === "and" ? bothApart(nodes) : eitherApart(nodes)
   return {
     level: "event",
+    lacks,
     test: (part) => {
       const visits = joined("visit", part)
       const events = joined("event", part)!
@@ -244,14 +255,15 @@ function compileCondition(context: Context, condition: Condition): Node {
     fillByValue(mask, column, values)
     return mask
   }
-  if (condition.dimension !== "page" && condition.dimension !== "event") return { level, test }
+  const lacks = (part: Part) => part.lacks?.(level === "visit" ? visitColumn(condition) : eventColumn(condition), values) === true
+  if (condition.dimension !== "page" && condition.dimension !== "event") return { level, test, lacks }
   const isOfPage = condition.dimension === "page"
   const items = ({ names, pages }: Items) => {
     const mask = context.pool.take(names.length)
     fillByValue(mask, isOfPage ? pages : names, values)
     return mask
   }
-  return { level, test, apart: { items } }
+  return { level, test, lacks, apart: { items } }
 }
 
 // Every dimension but goal and property is a column of its level, under its own name, or `name` for the dimension `event`.
@@ -340,6 +352,12 @@ function rowsOf(part: Part, tree: Node | undefined, byItem: CompiledFilter["byIt
   const mask = pool.take(part.events)
   fillByItems(mask, choice)
   return mask
+}
+
+/** Returns a choice without any event, in a part that has items. */
+function noItems(part: Part): ItemChoice | undefined {
+  const items = part.items?.()
+  return items && { items, chosen: new Uint8Array(items.names.length), visits: "all" }
 }
 
 function choiceOf(part: Part, tree: Node | undefined): ItemChoice | undefined {

@@ -3,6 +3,7 @@ import type { Part } from "../../store/events/part.ts"
 import { grownNumbers, NumberBuffer } from "../filter/buffers.ts"
 import type { CompiledFilter, Mask } from "../filter/filters.ts"
 import { differs } from "../filter/masks.ts"
+import { eventTimes } from "../measure/event-times.ts"
 import { marksOfItems, type StepsByValue } from "./marks.ts"
 import { FIRST_STEP, type Trails } from "./trails.ts"
 
@@ -96,7 +97,7 @@ function writeVisits(part: Part, { firsts, itemOf }: Items, { marks, first, need
   if (count === 0) return
   const starts = part.starts()
   const visitor = part.visit("visitor")
-  const offset = part.event("offset")
+  const times = eventTimes(part)
   let end = trails.enter(part, rowsOf(needed, count, firsts))
   const { at, marks: trailMarks } = trails
   for (let i = 0; i < count; i++) {
@@ -104,10 +105,12 @@ function writeVisits(part: Part, { firsts, itemOf }: Items, { marks, first, need
     const start = starts[visit]!
     const counted = first === "all" || first[visit] === 1 ? -1 : ~FIRST_STEP
     const to = firsts[visit + 1]!
+    let offset = 0
     for (let row = firsts[visit]!; row < to; row++) {
       const mark = marks[itemOf[row]!]! & counted
+      offset = times.next(offset, row)
       // Every row is written, and overwritten if it has no mark.
-      at[end] = start + offset[row]!
+      at[end] = start + offset
       trailMarks[end] = mark
       end += differs(mark, 0)
     }

@@ -8,6 +8,7 @@ import { countedItems } from "../filter/item-masks.ts"
 import { differs, isCounted, isPageview } from "../filter/masks.ts"
 import { bucketAt } from "../parse/buckets.ts"
 import type { RowList } from "./codes.ts"
+import { eventTimes } from "./event-times.ts"
 import { isInside, keepMarkedPairs, listMarked } from "./row-lists.ts"
 import type { Chosen, Grouped } from "./selection.ts"
 
@@ -57,7 +58,9 @@ function chosenItems(choice: ItemChoice, completing: Completions | undefined): R
   return { rows, count: listMarked(chosen, 1, rows) }
 }
 
-function eventsOf({ starts }: Items, { rows, count }: RowList): number {
+function eventsOf(items: Items, { rows, count }: RowList): number {
+  if (count === 0) return 0 // Without the visits of items, which then need not be read.
+  const { starts } = items
   let total = 0
   for (let i = 0; i < count; i++) total += starts[rows[i]! + 1]! - starts[rows[i]!]!
   return total
@@ -167,14 +170,16 @@ function listBuckets(part: Part, { names, itemOf, firsts }: Items, split: RowLis
   const found = { visits: [] as number[], buckets: [] as number[], events: [] as number[], pageviews: [] as number[] }
   if (split.count === 0) return found
   const starts = part.starts()
-  const offset = part.event("offset")
+  const times = eventTimes(part)
   const last = edges[edges.length - 1]!
   for (let i = 0; i < split.count; i++) {
     const visit = split.rows[i]!
     let before = -1
+    let offset = 0
     for (let row = firsts[visit]!; row < firsts[visit + 1]!; row++) {
       const name = names[itemOf[row]!]!
-      const at = starts[visit]! + offset[row]!
+      offset = times.next(offset, row)
+      const at = starts[visit]! + offset
       if (isCounted(name) === 0 || at < edges[0]! || at >= last) continue
       const bucket = bucketAt(edges, at)
       if (bucket !== before) {

@@ -42,12 +42,13 @@ function groupCounts(selected: Selection, { returning }: Visitors): EventCounts 
   return {
     read(part) {
       const whole = selected.whole(part)
-      if (whole) {
+      if (whole && whole.count > 0) {
         const sink = ready(whole.count)
         add(countVisits(whole, visitColumns(part), sink), sink)
       }
       const counted = selected.counted(part)
       if (counted) {
+        if (counted.visits.count === 0) return
         const sink = ready(counted.visits.count)
         add(countLists(counted, part.visit("visitor"), sink), sink)
         return
@@ -181,9 +182,10 @@ export function totalCounts(selected: Selection, visitorLimit: number): EventCou
     read(part) {
       seen ??= bitset(visitorLimit)
       const whole = selected.whole(part)
-      if (whole) addVisits(whole, part, seen, sums)
+      if (whole && whole.count > 0) addVisits(whole, part, seen, sums)
       const counted = selected.counted(part)
       if (counted) {
+        if (counted.visits.count === 0) return
         for (const events of counted.sums.events) sums.events += events
         for (const pageviews of counted.sums.pageviews) sums.pageviews += pageviews
         markVisitors(counted.visits, part.visit("visitor"), seen)

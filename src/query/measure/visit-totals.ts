@@ -43,6 +43,7 @@ export function visitTotals(selected: VisitSelection, { totals, bounceEngagedMs,
   return {
     read(part) {
       for (const visits of selected.visits(part)) {
+        if (visits.count === 0) continue
         counts = grownNumbers(counts, selected.size() * COUNTS)
         sums = grownSums(sums, selected.size() * SUMS)
         if (totals.length === 0) countVisits(visits, counts)

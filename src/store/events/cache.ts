@@ -1,32 +1,37 @@
-import type { Numbers } from "./bytes/codec.ts"
+import type { PackedColumns } from "./bytes/codec.ts"
+
+/** What a cache contains: decoded columns, and groups of columns that are decompressed only. */
+export type Cached = Uint32Array | Float64Array | PackedColumns
 
 /**
- * Number of decoded bytes after which the garbage collector is called. It underestimates the memory behind unreachable typed arrays:
- * without the call, a thread that reads many columns grows to several times the size of its cache. A call takes half a millisecond in a
+ * Number of bytes of garbage after which the garbage collector is called. It underestimates the memory behind unreachable typed arrays:
+ * without the call, a thread that reads many columns grows to several times the size of its cache. A call takes two milliseconds in a
  * query worker, and 20 to 50 ms on the main thread, which answers events meanwhile and has a large heap: there it runs beside the program.
  */
 const COLLECT_AFTER_BYTES = 8 << 20
+/** Bytes of a column per byte of garbage that is left from decoding it. */
+const BYTES_PER_GARBAGE = 4
 
 /** Number of random candidates to examine when a column must be evicted. */
 const SAMPLES = 8
 
 interface Entry {
   key: string
-  column: Numbers
+  column: Cached
   /** Number of the last report that used the column. */
   report: number
 }
 
 /**
- * A cache of decoded columns, bounded by their bytes and by what is reserved for results and texts. It prefers to evict columns that the last two reports did not use, and otherwise
- * evicts at random. Eviction of the least recently used column would be worse: the same report is often repeated and reads its columns
+ * A cache of decoded columns, bounded by their bytes and by what is reserved for results and texts. It prefers to evict columns that the
+ * last two reports did not use, and otherwise evicts at random. Eviction of the least recently used column would be worse: the same report is often repeated and reads its columns
  * in the same order, so if they slightly exceed the cache, each eviction would remove the column that is needed next.
  */
 export class ColumnCache {
   readonly #places = new Map<string, number>()
   readonly #entries: Entry[] = []
   #bytes = 0
-  #decoded = 0
+  #garbage = 0
   #report = 0
 
   /** `waits` says whether the thread can stand still while garbage is collected. */
@@ -46,7 +51,7 @@ export class ColumnCache {
     this.#makeRoom(0)
   }
 
-  get(key: string): Numbers | undefined {
+  get(key: string): Cached | undefined {
     const place = this.#places.get(key)
     if (place === undefined) return undefined
     const entry = this.#entries[place]!
@@ -54,14 +59,14 @@ export class ColumnCache {
     return entry.column
   }
 
-  set(key: string, column: Numbers): void {
+  set(key: string, column: Cached): void {
     this.#makeRoom(column.byteLength)
     this.#places.set(key, this.#entries.length)
     this.#entries.push({ key, column, report: this.#report })
     this.#bytes += column.byteLength
-    this.#decoded += column.byteLength
-    if (this.#decoded < COLLECT_AFTER_BYTES) return
-    this.#decoded = 0
+    this.#garbage += column.byteLength / BYTES_PER_GARBAGE
+    if (this.#garbage < COLLECT_AFTER_BYTES) return
+    this.#garbage = 0
     Bun.gc(this.waits)
   }
 
@@ -87,5 +92,6 @@ export class ColumnCache {
     }
     this.#places.delete(key)
     this.#bytes -= column.byteLength
+    this.#garbage += column.byteLength
   }
 }

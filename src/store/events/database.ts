@@ -19,6 +19,7 @@ import sales from "./migrations/0006_sales.sql" with { type: "text" }
 import saleVisits from "./migrations/0007_sale_visits.sql" with { type: "text" }
 import earlyVisits from "./migrations/0008_early_visits.sql" with { type: "text" }
 import dictionaryValues from "./migrations/0009_dictionary_values.sql" with { type: "text" }
+import columnGroups from "./migrations/0010_column_groups.sql" with { type: "text" }
 
 /** `application_id` of every event store. */
 export const EVENTS_ID = 0x46464556
@@ -35,6 +36,7 @@ export const EVENT_SCHEMA: MigrationList = {
     { name: "0007_sale_visits", sql: saleVisits },
     { name: "0008_early_visits", sql: earlyVisits },
     { name: "0009_dictionary_values", sql: dictionaryValues },
+    { name: "0010_column_groups", sql: columnGroups },
   ],
 }
 

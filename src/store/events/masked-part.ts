@@ -1,4 +1,5 @@
 import type { Range } from "../../domain/query.ts"
+import { type Items, LazyItems, packVisits } from "./bytes/items.ts"
 import type { EventColumn, Part, VisitColumn } from "./part.ts"
 import type { Segment } from "./segment.ts"
 
@@ -23,6 +24,7 @@ export class MaskedPart implements Part {
   readonly #newVisit: Uint32Array
   readonly #newEvent: Uint32Array
   readonly #columns = new Map<string, Uint32Array>()
+  #items: Items | undefined
 
   constructor(part: Part, isKept: (visit: number) => boolean) {
     this.#part = part
@@ -70,6 +72,14 @@ export class MaskedPart implements Part {
   isOpen(row: number, now: number): boolean {
     return this.#part.isOpen(this.#visits[row]!, now)
   }
+  items(): Items | undefined {
+    const items = this.#part.items?.()
+    if (items) this.#items ??= this.#kept(items)
+    return this.#items
+  }
+  lacks(column: VisitColumn | EventColumn, values: Uint8Array): boolean {
+    return this.#part.lacks?.(column, values) ?? false
+  }
   props() {
     return this.#sparse(this.#part.props())
   }
@@ -81,6 +91,16 @@ export class MaskedPart implements Part {
   }
   vitals() {
     return this.#sparse(this.#part.vitals())
+  }
+
+  /** Returns the items of the kept events. Some items have none. */
+  #kept({ names, pages, itemOf, firsts }: Items): Items {
+    const kept = new Uint32Array(this.visits + 1)
+    this.#visits.forEach((visit, row) => {
+      kept[row + 1] = kept[row]! + firsts[visit + 1]! - firsts[visit]!
+    })
+    const rows = { names, pages, itemOf: Uint16Array.from(this.#events, (row) => itemOf[row]!), firsts: kept }
+    return new LazyItems({ table: () => rows, rows: () => rows, visits: () => packVisits(rows) })
   }
 
   #picked(key: string, rows: Uint32Array, read: () => Uint32Array): Uint32Array {

@@ -48,11 +48,27 @@ export interface Part {
   isOpen(row: number, now: number): boolean
   /** The events by name and page. Only segments have them. */
   items?(): Items | undefined
+  /**
+   * Returns whether a column surely has none of some dictionary numbers, which are marked with 1. Segments know that without reading the
+   * column; others do not say.
+   */
+  lacks?(column: VisitColumn | EventColumn, values: Uint8Array): boolean
+  /**
+   * Returns the times of single visits. Read in this way, the column `offset` need not be decoded. Only some segments can do that.
+   */
+  steps?(): Steps | undefined
+  /** Reads from disk what most reports need, and keeps it in its packed form. */
+  readAhead?(): void
   /** The four below are sparse: `row` is an event row, ascending. */
   props(): PropColumns
   revenue(): RevenueColumns
   engagement(): EngagementColumns
   vitals(): VitalColumns
+}
+
+/** The milliseconds of each event since the one before it in its visit, or since the visit's start, modulo 2^32. */
+export interface Steps {
+  at(row: number): number
 }
 
 /**

@@ -1,12 +1,21 @@
 import type { Database } from "bun:sqlite"
 import { VISIT_IDLE_MS } from "../../domain/visit.ts"
 import { ByteReader, ByteWriter, unseal } from "./bytes/bytes.ts"
-import { decodeFloat64, decodeUint32, type Numbers } from "./bytes/codec.ts"
-import { type Column, columnNumber, columnRow, type SegmentHeader } from "./bytes/columns.ts"
-import { type Items, MAX_ROWS, openItems, packItems } from "./bytes/items.ts"
+import {
+  type Column,
+  type ColumnSource,
+  type Group,
+  rowsOf,
+  type SegmentHeader,
+  type StoredColumns,
+  type WideColumn,
+} from "./bytes/columns.ts"
+import { GroupedColumns } from "./bytes/grouped-columns.ts"
+import { type ItemRows, type Items, LazyItems, openItemRows, packItemRows, packVisits } from "./bytes/items.ts"
 import { SEGMENT_KINDS, type SegmentKind } from "./bytes/lanes.ts"
+import { SingleColumns } from "./bytes/single-columns.ts"
 import { zeros } from "./bytes/zeros.ts"
-import type { ColumnCache } from "./cache.ts"
+import type { Cached, ColumnCache } from "./cache.ts"
 import { StoreFault } from "./fault.ts"
 import {
   ARRIVAL_UNIT_MS,
@@ -15,12 +24,13 @@ import {
   type Part,
   type PropColumns,
   type RevenueColumns,
+  type Steps,
   type VisitColumn,
   type VitalColumns,
 } from "./part.ts"
 
 /** The format version of columns. Every release reads all earlier formats. */
-export const FORMAT = 1
+export const FORMAT = 2
 
 const KINDS = SEGMENT_KINDS.map((kind) => `'${kind}'`).join(", ")
 
@@ -107,6 +117,9 @@ export class Segment implements Part {
   readonly #cache: ColumnCache
   readonly #row: SegmentRow
   #header: SegmentHeader | undefined
+  #columns: StoredColumns | undefined
+  /** Names of the columns whose values are all 0. */
+  readonly #empty = new Set<string>()
 
   constructor(row: SegmentRow, db: Database, cache: ColumnCache) {
     this.#row = row
@@ -131,16 +144,16 @@ export class Segment implements Part {
   }
 
   starts(): Float64Array {
-    return this.#float64("starts", this.visits)
+    return this.#float64("starts")
   }
   sequences(): Float64Array {
-    return this.#float64("sequences", this.visits)
+    return this.#float64("sequences")
   }
   visit(column: VisitColumn): Uint32Array {
     return this.#uint32(column === "interactive" ? "interactive_events" : column, this.visits)
   }
   event(column: EventColumn): Uint32Array {
-    return column === "offset" ? this.#offsets() : this.#uint32(`event.${column}`, this.events)
+    return this.#uint32(`event.${column}`, this.events)
   }
   order(): null {
     return null
@@ -151,15 +164,15 @@ export class Segment implements Part {
     return Math.abs(now - lastArrival) <= VISIT_IDLE_MS
   }
 
-  items(): Items | undefined {
-    if (this.events > MAX_ROWS || this.visits > MAX_ROWS) return undefined
-    const key = `${this.id} items`
-    const known = this.#cache.get(key)
-    if (known) return openItems(known as Uint32Array) // this key is only ever set below
-    const columns = { name: this.#passing("event.name"), page: this.#passing("event.page"), visit: this.#passing("event.visit") }
-    const packed = packItems(columns, this.visits)
-    this.#cache.set(key, packed)
-    return openItems(packed)
+  items(): Items {
+    const rows = () => this.#itemRows()
+    return new LazyItems({
+      ...{ rows, table: () => this.#stored().itemTable?.() ?? rows() },
+      visits: () => this.#cached("visits of items", () => packVisits(rows())),
+    })
+  }
+  lacks(column: VisitColumn | EventColumn, values: Uint8Array): boolean {
+    return this.#stored().lacks(column, values)
   }
 
   props(): PropColumns {
@@ -170,7 +183,7 @@ export class Segment implements Part {
     const count = this.#sparse().revenue
     return {
       row: this.#uint32("revenue.row", count),
-      amount: this.#float64("revenue.amount", count),
+      amount: this.#float64("revenue.amount"),
       currency: this.#uint32("revenue.currency", count),
     }
   }
@@ -194,6 +207,14 @@ export class Segment implements Part {
     }
   }
 
+  steps(): Steps | undefined {
+    return this.#known("event.offset") ? undefined : this.#stored().steps?.()
+  }
+  readAhead(): void {
+    this.#stored().readAhead?.()
+    void this.items().visits
+  }
+
   #sparse() {
     return this.#headers().sparse
   }
@@ -203,81 +224,64 @@ export class Segment implements Part {
     return this.#header
   }
 
-  /** Computes the offsets of events. Segments store the distance from the previous event of the visit, which is a smaller number. */
-  #offsets(): Uint32Array {
-    const key = `${this.id} offset`
-    const known = this.#cache.get(key)
-    if (known) return known as Uint32Array // this key is only ever set below
-    // The steps are not cached: they are summed up in place, and nothing else reads them.
-    const offsets = this.#decoded("event.step", this.events)
-    addSteps(offsets, this.#passing("event.visit"))
-    this.#cache.set(key, offsets)
-    return offsets
+  #uint32(name: Column | "event.offset", count: number): Uint32Array {
+    if (this.#empty.has(name)) return zeros(count)
+    const known = this.#known(name)
+    if (known) return known
+    const column = this.#stored().uint32(name)
+    if (column) this.#cache.set(`${this.id} ${name}`, column)
+    else this.#empty.add(name)
+    return column ?? zeros(count)
   }
 
-  #uint32(name: Column, count: number): Uint32Array {
-    if (this.#constant(name) === 0) return zeros(count)
-    // A column is always read by the same one of the two functions, so the cached type is right.
-    return this.#column(name, () => this.#decoded(name, count)) as Uint32Array
+  #float64(name: WideColumn): Float64Array {
+    return this.#cached(name, () => this.#stored().float64(name))
   }
 
-  /** Returns a column of events that is read once, to compute something else. It is not added to the cache, and overwritten by the next call. */
-  #passing(name: PassingColumn): Uint32Array {
-    const known = this.#cache.get(`${this.id} ${name}`)
-    if (known) return known as Uint32Array // see #uint32
-    passing[name] ??= new Uint32Array(MAX_ROWS)
-    return this.#decoded(name, this.events, passing[name])
+  #itemRows(): ItemRows {
+    return openItemRows(this.#cached("items", () => packItemRows(this.#stored().itemRows())))
   }
 
-  #decoded(name: Column, count: number, buffer?: Uint32Array): Uint32Array {
-    const constant = this.#constant(name)
-    return constant === undefined ? decodeUint32(this.#bytes(name), buffer) : new Uint32Array(count).fill(constant)
+  #known(name: string): Uint32Array | undefined {
+    return this.#cache.get(`${this.id} ${name}`) as Uint32Array | undefined // see #cached
   }
 
-  #float64(name: Column, count: number): Float64Array {
-    const constant = this.#constant(name)
-    return this.#column(name, () =>
-      constant === undefined ? decodeFloat64(this.#bytes(name)) : new Float64Array(count).fill(constant),
-    ) as Float64Array // see #uint32
-  }
-
-  #column(name: Column, decode: () => Numbers): Numbers {
+  /** Returns what is known under a name, or computes it. A name always stands for the same type. */
+  #cached<Values extends Cached>(name: string, compute: () => Values): Values {
     const key = `${this.id} ${name}`
     const known = this.#cache.get(key)
-    if (known) return known
-    const column = decode()
-    this.#cache.set(key, column)
-    return column
+    if (known) return known as Values
+    const values = compute()
+    this.#cache.set(key, values)
+    return values
   }
 
-  /** Returns the single value of a column without bytes, or undefined when it has bytes. */
-  #constant(name: Column): number | undefined {
-    const { stored, constants } = this.#headers()
-    return stored.includes(columnNumber(name)) ? undefined : (constants[name] ?? 0)
+  #stored(): StoredColumns {
+    this.#columns ??= this.#openColumns()
+    return this.#columns
   }
 
-  #bytes(name: Column): Uint8Array {
+  #openColumns(): StoredColumns {
+    const { id, visits, events } = this
+    const header = this.#headers()
+    const source: ColumnSource = {
+      ...{ id, visits, events, header },
+      bytes: (row, name) => this.#bytes(row, name),
+      uint32: (name) => this.#uint32(name, rowsOf(name, this, header)),
+      known: (name) => this.#known(name),
+      itemRows: () => this.#itemRows(),
+      packed: (group, open) => (PACKED.has(group) ? this.#cached(group, open) : open()),
+    }
+    return header.groups ? new GroupedColumns(source) : new SingleColumns(source)
+  }
+
+  #bytes(row: number, name: string): Uint8Array {
     const sql = "select data from segment_columns where id = ?"
-    const row = this.#db.query<{ data: Uint8Array }, [number]>(sql).get(columnRow(this.id, name))
-    if (!row) throw new StoreFault("damaged", `Column ${name} of segment ${this.id} is missing`)
-    return row.data
+    const found = this.#db.query<{ data: Uint8Array }, [number]>(sql).get(row)
+    if (!found) throw new StoreFault("damaged", `Column ${name} of segment ${this.id} is missing`)
+    return found.data
   }
 }
 
-/** Turns the steps of events into their offsets. Without branches, because visits are short. */
-function addSteps(steps: Uint32Array, visits: Uint32Array): void {
-  let offset = 0
-  let before = -1
-  for (let row = 0; row < steps.length; row++) {
-    const change = visits[row]! ^ before
-    // All ones within a visit, otherwise 0.
-    const isSame = ~((change | -change) >> 31)
-    offset = (steps[row]! + (offset & isSame)) | 0
-    steps[row] = offset
-    before = visits[row]!
-  }
-}
-
-type PassingColumn = "event.name" | "event.page" | "event.visit"
-/** The buffers of such columns. New memory for each segment would take longer than decoding. */
-const passing: Partial<Record<PassingColumn, Uint32Array>> = {}
+/** The groups that are kept in the cache: several columns are decoded from each, most of them by later reports. */
+const PACKED: ReadonlySet<Group> = new Set<Group>(["core", "origins", "places", "clients", "entries", "steps", "engagement", "props"])

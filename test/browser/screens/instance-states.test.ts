@@ -4,7 +4,7 @@ import { closeSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import { canMountDisk } from "../../../scripts/reliability/disk-full.ts"
-import { columnRow } from "../../../src/store/events/bytes/columns.ts"
+import { groupRow } from "../../../src/store/events/bytes/columns.ts"
 import { type Serving, serving } from "../../cli/footfall.ts"
 import { send } from "../../cli/load.ts"
 import { temporaryFolder } from "../../kit.ts"
@@ -174,7 +174,7 @@ test.skipIf(noBrowser)("a card reports damage to its part of the store, and the 
   instance.clock.advance(3 * 3_600_000)
   await instance.app.instance.events.seal(instance.clock.now())
   const db = new Database(join(instance.dataDir, "events.db"))
-  const column = columnRow(0, "browser")
+  const column = groupRow(0, "clients")
   const spoil = db.query("update segment_columns set data = cast(substr(data, 1, length(data) - 1) || x'00' as blob) where id % 128 = ?")
   expect(spoil.run(column).changes).toBeGreaterThan(0)
   db.close()

@@ -37,8 +37,8 @@ function stepsOf(path: string, cacheBytes: number): number {
 
 test.each([
   ["an empty store", [], 0, ROOM, 1],
-  ["the last 30 days", [0, 11, 39, 40], 3, ROOM, 7],
-  ["as many segments as fit in the cache", [0, 1, 2, 3], 20, 4 * 20 * 64, 3],
+  ["the last 30 days, then the days before", [0, 11, 39, 40], 3, ROOM, 8],
+  ["as many segments as fit in the cache", [0, 1, 2, 3], 20, 3 * 20 * 64, 3],
 ])("prepares %s, step by step", async (_, days, visits, cacheBytes, steps) => {
   using traffic = await sealedTraffic(days, visits)
   expect(stepsOf(traffic.path, cacheBytes)).toBe(steps)
@@ -63,7 +63,22 @@ test("has read what the usual reports of the last 30 days need", async () => {
   expect(busiest("country")).toEqual([12, 8])
   expect(busiest("browser")).toEqual([13, 7])
   expect(busiest("page")).toEqual([14, 6])
-  expect(() => reader.snapshot(1).parts[0]!.sequences()).toThrow("Column sequences of segment 1 is missing")
+  expect(() => reader.snapshot(1).parts[0]!.sequences()).toThrow("Column records of segment 1 is missing")
+  reader.close()
+})
+
+test("keeps what reports need of earlier days, without decoding all of it", async () => {
+  using traffic = await sealedTraffic([0, 40], 3)
+  const reader = openEventReader(traffic.path, { cacheBytes: ROOM })
+  for (const _ of warmUp(reader, ROOM));
+  const db = new Database(traffic.path)
+  db.run("delete from segment_columns")
+  db.close()
+  const [earlier] = reader.snapshot(1).parts
+  for (const column of ["visitor", "pageviews", "duration", "entry_page", "source", "city", "os"] as const)
+    expect(earlier!.visit(column).length).toBe(3)
+  expect(earlier!.items!()!.visits.length).toBe(3)
+  expect(() => earlier!.starts()).toThrow("Column starts of segment 1 is missing")
   reader.close()
 })
 

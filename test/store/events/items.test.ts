@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { MAX_ROWS, openItems, packItems } from "../../../src/store/events/bytes/items.ts"
+import { findItems, LazyItems, MAX_ROWS, openItemRows, packItemRows, packVisits } from "../../../src/store/events/bytes/items.ts"
 
 /** Rows of a segment: the events of each visit are adjacent. */
 interface Row {
@@ -15,7 +15,8 @@ function itemsOf(rows: readonly Row[], visits: number) {
     page: Uint32Array.from(rows, ({ page }) => page),
     visit: Uint32Array.from(rows, ({ visit }) => visit),
   }
-  return openItems(packItems(columns, visits))
+  const found = openItemRows(packItemRows(findItems(columns, visits)))
+  return new LazyItems({ table: () => found, rows: () => found, visits: () => packVisits(found) })
 }
 
 function expectItemsOf(rows: readonly Row[], visits: number): void {
@@ -52,6 +53,7 @@ test("has room for as many items and visits as a segment has events", () => {
   )
   expect(items.names.length).toBe(MAX_ROWS)
   expect(Array.from(items.itemOf)).toEqual(Array.from({ length: MAX_ROWS }, (_, row) => row))
+  expect(Array.from(items.starts)).toEqual(Array.from({ length: MAX_ROWS + 1 }, (_, row) => row))
   expect(Array.from(items.visits)).toEqual(Array.from({ length: MAX_ROWS }, (_, row) => row))
   expect(Array.from(items.firsts)).toEqual(Array.from({ length: MAX_ROWS + 1 }, (_, row) => row))
 })

@@ -1,6 +1,29 @@
-import { constantOf, encodeColumn, type Numbers } from "../bytes/codec.ts"
-import { type Column, columnNumber, type SegmentHeader } from "../bytes/columns.ts"
-import { EVENT_COLUMNS, lastArrivals, type Part, VISIT_COLUMNS } from "../part.ts"
+import { ENGAGEMENT, VITALS } from "../../../domain/dimension.ts"
+import { constantOf, encodeGroup, type Numbers } from "../bytes/codec.ts"
+import {
+  COMBINED,
+  type Group,
+  ITEM_COLUMNS,
+  type SegmentHeader,
+  SPARSE_COLUMNS,
+  type SparseCounts,
+  type SparseGroup,
+} from "../bytes/columns.ts"
+import { combine } from "../bytes/combinations.ts"
+import {
+  customOf,
+  encodeItems,
+  engagedOf,
+  entriesOf,
+  exitsOf,
+  longestEngagements,
+  minus,
+  rowsNamed,
+  stepsOf,
+  successorsOf,
+} from "../bytes/event-codes.ts"
+import { type ItemRows, MAX_ROWS } from "../bytes/items.ts"
+import { type EventColumn, lastArrivals, type Part, type VisitColumn } from "../part.ts"
 import { sealHeader } from "../segment.ts"
 import { runStepsYielding, type Steps } from "../steps.ts"
 import { orderOfChosen, type VisitOrder } from "../tail/order.ts"
@@ -8,7 +31,7 @@ import { SiteTail } from "../tail/tail.ts"
 import { orderByStart } from "./visit-order.ts"
 
 /** Maximum number of events in a segment. A visit has at most 10,000 events, so every visit fits. */
-export const SEGMENT_EVENTS = 65_536
+export const SEGMENT_EVENTS = MAX_ROWS
 
 /** What a segment stores. */
 export type SegmentRows = Pick<
@@ -34,7 +57,7 @@ export interface BuiltSegment {
   visitor_limit: number
   bytes: number
   header: Uint8Array
-  columns: { name: Column; data: Uint8Array }[]
+  groups: { group: Group; data: Uint8Array }[]
   /** Of each visit: its row in its source, and the sequence of its first event. */
   rows: Uint32Array
   sequences: Float64Array
@@ -155,86 +178,99 @@ function* chunks(readers: readonly SourceReader[], { source, row }: RowRefs): Ge
 }
 
 async function buildSegment(readers: readonly SourceReader[], visits: RowRefs): Promise<BuiltSegment> {
-  const { events, visitOf } = pickEvents(readers, visits)
+  const { events, firsts } = pickEvents(readers, visits)
   const out = new SegmentOutput()
-  const startColumn = await out.add(
-    "starts",
-    gather64(readers, visits, (part) => part.starts()),
-  )
-  const sequences = await out.add(
-    "sequences",
-    gather64(readers, visits, (part) => part.sequences()),
-  )
-  let visitorLimit = 0
-  let lastArrival = 0
-  for (const name of VISIT_COLUMNS) {
-    const column = await out.add(
-      name === "interactive" ? "interactive_events" : name,
-      gather32(readers, visits, (part) => part.visit(name)),
-    )
-    if (name === "visitor") visitorLimit = column.reduce((limit: number, ordinal: number) => Math.max(limit, ordinal + 1), 0)
-    if (name === "arrival") lastArrival = lastArrivals(startColumn, column).reduce((latest, at) => Math.max(latest, at), 0)
-  }
-  await out.add("event.visit", visitOf)
-  const offsets = gather32(readers, events, (part) => part.event("offset"))
-  await out.add("event.step", steps(offsets, visitOf))
-  for (const name of EVENT_COLUMNS) {
-    if (name === "visit" || name === "offset") continue
-    await out.add(
-      `event.${name}`,
-      gather32(readers, events, (part) => part.event(name)),
-    )
-  }
-  const sparse = await addSparse(out, readers, events)
+  const visit = (name: VisitColumn) => gather32(readers, visits, (part) => part.visit(name))
+  const event = (name: EventColumn) => gather32(readers, events, (part) => part.event(name))
+  const starts = gather64(readers, visits, (part) => part.starts())
+  await out.add("starts", [starts])
+  const sequences = gather64(readers, visits, (part) => part.sequences())
+  const arrival = visit("arrival")
+  await out.add("records", [sequences, arrival, visit("visitor_kind")])
+  const [visitor, pageviews, counted, duration] = [visit("visitor"), visit("pageviews"), visit("events"), visit("duration")]
+  const custom = customOf(counted, pageviews)
+  await out.add("core", [visitor, pageviews, custom, minus(visit("interactive"), custom), duration])
+  for (const group of ["origins", "places", "clients"] as const) await out.add(group, combined(COMBINED[group].map(visit)))
+  const rows = await addItems(out, ITEM_COLUMNS.map(event), { visit, counted, firsts })
+  await yieldToEventLoop()
+  const offsets = event("offset")
+  const spans = spansOf(starts, firsts, offsets)
+  await out.add("steps", [stepsOf(offsets, firsts)])
+  const sparse = await addSparse(out, readers, events, { rows, offsets, engaged: visit("engaged") })
+  const lastArrival = lastArrivals(starts, arrival).reduce((latest, at) => Math.max(latest, at), 0)
   return {
     ...out.finish(sparse, lastArrival),
-    visits: visitOf.length === 0 ? 0 : visits.row.length,
-    events: visitOf.length,
-    ...spans(startColumn, visitOf, offsets),
-    visitor_limit: visitorLimit,
+    visits: visits.row.length,
+    events: events.row.length,
+    ...spans,
+    visitor_limit: visitor.reduce((limit, ordinal) => Math.max(limit, ordinal + 1), 0),
     rows: visits.row,
     sequences,
   }
 }
 
-/** Collects the columns of a segment. Columns whose rows are all equal become constants in the header. */
-class SegmentOutput {
-  readonly #columns: { name: Column; data: Uint8Array }[] = []
-  readonly #constants: Record<string, number> = {}
+/** Returns combinations as columns. Where hardly any occurs twice, each row is one by itself, which needs no bytes for the numbers. */
+function combined(columns: readonly Uint32Array[]): Uint32Array[] {
+  const { of, table } = combine(columns)
+  return table[0]!.length * 2 > of.length ? [of.map((_, row) => row), ...columns] : [of, ...table]
+}
 
-  async add<Values extends Numbers>(name: Column, values: Values): Promise<Values> {
-    const constant = constantOf(values)
-    if (constant === undefined) this.#columns.push({ name, data: await encodeColumn(values) })
-    else if (constant !== 0) this.#constants[name] = constant
-    return values
+interface ItemSources {
+  visit(name: VisitColumn): Uint32Array
+  counted: Uint32Array
+  firsts: Uint32Array
+}
+
+/** Adds the columns of events that depend on each other, and the columns of visits that depend on them. */
+async function addItems(out: SegmentOutput, columns: readonly Uint32Array[], { visit, counted, firsts }: ItemSources): Promise<ItemRows> {
+  const { of, table } = combine(columns)
+  const [names, pages, hostnames] = table as [Uint32Array, Uint32Array, Uint32Array]
+  const rows = { names, pages, itemOf: Uint16Array.from(of), firsts }
+  await yieldToEventLoop()
+  const successors = successorsOf(rows)
+  const { entries, codes } = encodeItems(rows, successors)
+  const entered = (name: VisitColumn, values: Uint32Array) => minus(visit(name), entriesOf(values, names, entries))
+  const left = (name: VisitColumn, values: Uint32Array) => minus(visit(name), exitsOf(values, rows))
+  const expected = [entered("entry_page", pages), entered("entry_page_hostname", hostnames)]
+  await out.add("entries", [entries, ...expected, successors, ...table])
+  const others = counted.map((count, of) => firsts[of + 1]! - firsts[of]! - count)
+  await out.add("items", [others, codes, left("exit_page", pages), left("exit_page_hostname", hostnames)])
+  return rows
+}
+
+/** Collects the groups of columns of a segment. */
+class SegmentOutput {
+  readonly #groups: { group: Group; data: Uint8Array }[] = []
+
+  async add(group: Group, columns: readonly Numbers[]): Promise<void> {
+    this.#groups.push({ group, data: await encodeGroup(columns) })
   }
 
   finish(sparse: SegmentHeader["sparse"], last_arrival: number) {
-    const columns = this.#columns
-    const header = sealHeader({ stored: columns.map(({ name }) => columnNumber(name)), constants: this.#constants, sparse, last_arrival })
-    return { columns, header, bytes: columns.reduce((sum, { data }) => sum + data.length, header.length) }
+    const groups = this.#groups
+    const header = sealHeader({ groups: groups.map(({ group }) => group), sparse, last_arrival })
+    return { groups, header, bytes: groups.reduce((sum, { data }) => sum + data.length, header.length) }
   }
 }
 
-function pickEvents(readers: readonly SourceReader[], visits: RowRefs): { events: RowRefs; visitOf: Uint32Array } {
-  let count = 0
+function pickEvents(readers: readonly SourceReader[], visits: RowRefs): { events: RowRefs; firsts: Uint32Array } {
+  const firsts = new Uint32Array(visits.row.length + 1)
   for (let visit = 0; visit < visits.row.length; visit++) {
     const reader = readers[visits.source[visit]!]!
-    count += reader.eventsTo(visits.row[visit]!) - reader.eventsFrom(visits.row[visit]!)
+    firsts[visit + 1] = firsts[visit]! + reader.eventsTo(visits.row[visit]!) - reader.eventsFrom(visits.row[visit]!)
   }
+  const count = firsts.at(-1)!
   const events = { source: new Uint32Array(count), row: new Uint32Array(count) }
-  const visitOf = new Uint32Array(count)
-  let at = 0
   for (let visit = 0; visit < visits.row.length; visit++) {
     const reader = readers[visits.source[visit]!]!
-    const to = reader.eventsTo(visits.row[visit]!)
-    for (let place = reader.eventsFrom(visits.row[visit]!); place < to; place++, at++) {
+    const from = reader.eventsFrom(visits.row[visit]!)
+    for (let at = firsts[visit]!; at < firsts[visit + 1]!; at++) {
+      const place = from + at - firsts[visit]!
       events.source[at] = visits.source[visit]!
       events.row[at] = reader.order ? reader.order[place]! : place
-      visitOf[at] = visit
     }
   }
-  return { events, visitOf }
+  return { events, firsts }
 }
 
 function gather32(readers: readonly SourceReader[], { source, row }: RowRefs, column: (part: SegmentRows) => Uint32Array): Uint32Array {
@@ -251,43 +287,64 @@ function gather64(readers: readonly SourceReader[], { source, row }: RowRefs, co
   return out
 }
 
-function steps(offsets: Uint32Array, visitOf: Uint32Array): Uint32Array {
-  return offsets.map((offset, row) => (visitOf[row] === visitOf[row - 1] ? offset - offsets[row - 1]! : offset))
-}
-
-function spans(starts: Float64Array, visitOf: Uint32Array, offsets: Uint32Array) {
+function spansOf(starts: Float64Array, firsts: Uint32Array, offsets: Uint32Array) {
   let minAt = Number.POSITIVE_INFINITY
   let maxAt = Number.NEGATIVE_INFINITY
-  for (let row = 0; row < visitOf.length; row++) {
-    const at = starts[visitOf[row]!]! + offsets[row]!
-    if (at < minAt) minAt = at
-    if (at > maxAt) maxAt = at
+  for (let visit = 0; visit < starts.length; visit++) {
+    for (let row = firsts[visit]!; row < firsts[visit + 1]!; row++) {
+      const at = starts[visit]! + offsets[row]!
+      if (at < minAt) minAt = at
+      if (at > maxAt) maxAt = at
+    }
   }
   return { min_start: starts[0]!, max_start: starts.at(-1)!, min_at: minAt, max_at: maxAt }
 }
 
+interface SparseSources {
+  rows: ItemRows
+  offsets: Uint32Array
+  engaged: Uint32Array
+}
+
 /** Adds the sparse columns in the order of the new event rows. */
-async function addSparse(out: SegmentOutput, readers: readonly SourceReader[], events: RowRefs): Promise<SegmentHeader["sparse"]> {
+async function addSparse(
+  out: SegmentOutput,
+  readers: readonly SourceReader[],
+  events: RowRefs,
+  { rows, offsets, engaged }: SparseSources,
+): Promise<SparseCounts> {
   const counts = { props: 0, revenue: 0, engagement: 0, vitals: 0 }
-  for (const kind of ["props", "revenue", "engagement", "vitals"] as const) {
+  const kinds = Object.keys(SPARSE_COLUMNS) as SparseGroup[] // the keys of a literal
+  for (const kind of kinds) {
     await yieldToEventLoop()
     const { picked, newRow } = pickSparse(readers, events, kind)
     counts[kind] = newRow.length
-    if (newRow.length === 0) continue
-    await out.add(`${kind}.row`, newRow)
-    const { row: _, ...others } = readers[0]!.part[kind]()
-    for (const name of Object.keys(others)) {
-      // The casts hold because the names are those of the sparse columns.
-      const of = (part: SegmentRows) => (part[kind]() as unknown as Record<string, Numbers>)[name]!
-      const column = `${kind}.${name}` as Column
-      if (name === "amount") await out.add(column, gather64(readers, picked, of as (part: SegmentRows) => Float64Array))
-      else await out.add(column, gather32(readers, picked, of as (part: SegmentRows) => Uint32Array))
+    const [, ...names] = SPARSE_COLUMNS[kind]
+    const others = names.map((name) => gatherSparse(readers, picked, kind, name))
+    if (kind === "engagement") {
+      const [times, ...scroll] = others as [Uint32Array, Uint32Array]
+      const sums = minus(engaged, engagedOf(newRow, times, rows.firsts))
+      if (newRow.length === 0 && constantOf(sums) === 0) continue
+      const expected = minus(times, longestEngagements(newRow, offsets, rows))
+      await out.add(kind, [differingRows(newRow, rowsNamed(ENGAGEMENT, rows)), expected, ...scroll, sums])
+    } else if (newRow.length > 0) {
+      const own = kind === "vitals" ? differingRows(newRow, rowsNamed(VITALS, rows)) : newRow
+      await out.add(kind, [own, ...others])
     }
   }
   return counts
 }
 
-function pickSparse(readers: readonly SourceReader[], events: RowRefs, kind: keyof SegmentHeader["sparse"]) {
+const differingRows = (rows: Uint32Array, named: Uint32Array): Numbers => (named.length === rows.length ? minus(rows, named) : rows)
+
+/** Gathers a sparse column, whose name is one of those of its kind. */
+function gatherSparse(readers: readonly SourceReader[], picked: RowRefs, kind: SparseGroup, name: string): Uint32Array | Float64Array {
+  const of = (part: SegmentRows) => (part[kind]() as unknown as Record<string, Uint32Array | Float64Array>)[name]!
+  if (name === "amount") return gather64(readers, picked, of as (part: SegmentRows) => Float64Array)
+  return gather32(readers, picked, of as (part: SegmentRows) => Uint32Array)
+}
+
+function pickSparse(readers: readonly SourceReader[], events: RowRefs, kind: SparseGroup) {
   const from = readers.map((reader) => (reader.part[kind]().row.length === 0 ? undefined : reader.sparse(kind)))
   let count = 0
   for (let at = 0; at < events.row.length; at++) {

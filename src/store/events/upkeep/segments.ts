@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite"
-import { columnRow } from "../bytes/columns.ts"
+import { groupRow } from "../bytes/columns.ts"
 import { laneOf, SEGMENT_KINDS, type SegmentKind } from "../bytes/lanes.ts"
 import { ColumnCache } from "../cache.ts"
 import { hideAgain, lastTaken, readTakenVisits } from "../early-visits.ts"
@@ -62,7 +62,7 @@ export function insertPending(
   segment: BuiltSegment,
   { kind, run, openUntil }: SegmentOptions = { kind: "visits", run: 0 },
 ): number {
-  const { columns, header, rows: _, sequences: __, ...facts } = segment
+  const { groups, header, rows: _, sequences: __, ...facts } = segment
   const { id } = db
     .query<{ id: number }, Record<string, string | number | Uint8Array | null>>(`insert into segments
       (site_id, import_id, kind, format, visits, events, min_start, max_start, min_at, max_at, visitor_limit, bytes, header, run, open_until,
@@ -72,7 +72,7 @@ export function insertPending(
       returning id`)
     .get({ siteId, importId, kind, header, run, openUntil: openUntil ?? null, ...facts })!
   const insert = db.query("insert into segment_columns (id, data) values (?, ?)")
-  for (const { name, data } of columns) insert.run(columnRow(id, name), data)
+  for (const { group, data } of groups) insert.run(groupRow(id, group), data)
   return id
 }
 
