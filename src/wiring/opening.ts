@@ -29,6 +29,7 @@ export async function openFoundation(options: AppOptions, publicUrl: () => strin
     workerUrl: options.workers.query,
     path: placesIn(config.data_dir).events,
     cacheBytes: cacheBytes(config.cache_mb),
+    ...(options.hasWarmWorker !== undefined && { hasWarmWorker: options.hasWarmWorker }),
     ...(config.query_workers !== undefined && { workers: config.query_workers }),
   })
   const instance = await openInstance({

@@ -33,6 +33,8 @@ export interface AppOptions {
   backUpBeforeMigrating?: boolean
   /** For tests only: niceness of the hash threads. Tests run on busy machines, on which the default would be too slow. */
   hashNiceness?: number
+  /** For tests only: whether a query worker starts with the program. Most tests ask for no report. Default: true. */
+  hasWarmWorker?: boolean
   /** For tests only: name servers for TXT records and outgoing requests. Default: those of the system. */
   nameServers?: readonly string[]
 }

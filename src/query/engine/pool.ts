@@ -11,6 +11,8 @@ export interface PoolOptions extends ThreadOptions {
   cacheBytes: number
   /** Default: one less than there are cores, at least one. */
   workers?: number
+  /** Whether the first worker starts before the first query, so that its result comes sooner. Default: true. */
+  hasWarmWorker?: boolean
   /** From arrival to answer; default 15 s. */
   timeoutMs?: number
   /** Time after which a worker that still runs a cancelled query is replaced. Default: 3 s. */
@@ -69,7 +71,7 @@ export class Pool {
   constructor(options: PoolOptions) {
     this.#options = options
     this.#size = options.workers ?? Math.max(1, availableParallelism() - 1)
-    this.#start()
+    if (options.hasWarmWorker !== false) this.#start()
   }
 
   /** Lets the first worker prepare for the first query. Called once the store can be read. */
