@@ -4,9 +4,9 @@
  * the machine stalled passes then, a broken one fails again. The name is printed either way, because such a test depends on timing.
  */
 import { constants } from "node:fs"
-import { access, rm, statfs } from "node:fs/promises"
+import { access, mkdtemp, rm, statfs } from "node:fs/promises"
 import { availableParallelism, tmpdir } from "node:os"
-import { resolve } from "node:path"
+import { join, resolve } from "node:path"
 import { Glob } from "bun"
 
 const REPORT = "junit.xml"
@@ -29,7 +29,7 @@ const PLAIN = {
   NO_COLOR: "1",
   FORCE_COLOR: undefined,
   GITHUB_ACTIONS: undefined,
-  TMPDIR: await temporaryFolder(),
+  TMPDIR: await mkdtemp(join(await roomyFolder(), "footfall-check-")),
   ...(await compiled()),
 }
 
@@ -68,6 +68,7 @@ if (first.ended && !failed.includes("") && failed.length > 0 && failed.length <=
   for (const file of failed) succeeded = (await runAlone(file)) && succeeded
 }
 
+await rm(PLAIN.TMPDIR, { recursive: true, force: true })
 for (const [file, { seconds }] of slowest()) console.log(`${seconds.toFixed(1).padStart(7)} s  ${file}`)
 const count = { passed: 0, failed: 0, skipped: 0 }
 for (const result of results.values()) {
@@ -89,8 +90,8 @@ async function runTests(options: string[]): Promise<Run> {
   return { succeeded, ...output, results: resultsOf((await report.exists()) ? await report.text() : "") }
 }
 
-/** Returns the folder for the data of the tests: in memory if there is space, otherwise the system's. */
-async function temporaryFolder(): Promise<string> {
+/** Returns where the data of the tests is kept: in memory if there is space, otherwise in the system's temporary folder. */
+async function roomyFolder(): Promise<string> {
   try {
     await access(MEMORY_FOLDER, constants.W_OK)
     const { bavail, bsize } = await statfs(MEMORY_FOLDER)

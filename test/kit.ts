@@ -98,6 +98,13 @@ export const WORKERS = {
   plugin: new URL("../src/plugin-worker.ts", import.meta.url).href,
 }
 
+/** Priority and cost of slow hashes in tests. `passwords.test.ts` proves the cost in the product. */
+const CHEAP_HASHES = { niceness: 0, cost: { memory: 64, passes: 1, blocks: 2 } } as const
+
+/** The same hash of a password as the instance of a test computes. */
+export const passwordHash = (password: string): Promise<string> =>
+  Bun.password.hash(password, { algorithm: "argon2id", memoryCost: CHEAP_HASHES.cost.memory, timeCost: CHEAP_HASHES.cost.passes })
+
 /** User agent that ingestion does not classify as a bot. */
 export const BROWSER = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36"
 
@@ -184,7 +191,18 @@ export async function startInstance({
   const { config, described } = loadConfig({ flags, environment: {}, workingDirectory: folder.path, plugins })
   const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
   const app = await createApp({
-    ...{ config, described, plugins, version: "0.0.0-test", clock, log, random, workers: WORKERS, hashNiceness: 0, hasWarmWorker: false },
+    ...{
+      config,
+      described,
+      plugins,
+      version: "0.0.0-test",
+      clock,
+      log,
+      random,
+      workers: WORKERS,
+      hashing: CHEAP_HASHES,
+      hasWarmWorker: false,
+    },
     ...(nameServers && { nameServers }),
   })
   const { organizations, sites, keys } = app.instance

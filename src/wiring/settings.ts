@@ -14,6 +14,7 @@ import type { Instance, InstanceOptions } from "../services/instance/instance.ts
 import type { UpkeepOptions } from "../services/instance/upkeep.ts"
 import { ExitFault } from "../services/runtime/exit.ts"
 import { configuredSettings, sourceOf } from "../services/settings/settings.ts"
+import type { HashSettings } from "../services/sign-in/passwords.ts"
 import { accountSettings, smtpSettings } from "./account-settings.ts"
 import { eventLimits } from "./limits.ts"
 
@@ -31,8 +32,8 @@ export interface AppOptions {
   /** URLs of the worker files, resolved in `program.ts`: in the binary `import.meta.url` is that of the main file everywhere. */
   workers: { query: string; backup: string; hash: string; plugin: string }
   backUpBeforeMigrating?: boolean
-  /** For tests only: niceness of the hash threads. Tests run on busy machines, on which the default would be too slow. */
-  hashNiceness?: number
+  /** For tests only: priority and cost of slow hashes. Tests run on busy machines, and compute thousands of them. */
+  hashing?: Partial<Pick<HashSettings, "niceness" | "cost">>
   /** For tests only: whether a query worker starts with the program. Most tests ask for no report. Default: true. */
   hasWarmWorker?: boolean
   /** For tests only: name servers for TXT records and outgoing requests. Default: those of the system. */
@@ -52,7 +53,7 @@ export const instanceOptions = ({
   workers,
   described,
   backUpBeforeMigrating = true,
-  hashNiceness = HASH_NICENESS,
+  hashing,
   nameServers,
 }: AppOptions): InstanceOptions => ({
   dataDir: config.data_dir,
@@ -64,7 +65,7 @@ export const instanceOptions = ({
   previousSecretKey: config.secret_key_previous,
   remoteCatalog: config.catalog_url === undefined ? undefined : { url: config.catalog_url, authToken: config.catalog_auth_token },
   defaults: siteDefaults(config),
-  accounts: accountSettings(config, baseUrlOf(config, undefined), { workerUrl: workers.hash, niceness: hashNiceness }),
+  accounts: accountSettings(config, baseUrlOf(config, undefined), { workerUrl: workers.hash, niceness: HASH_NICENESS, ...hashing }),
   providers: [googleProvider(googleSettings(config))],
   publicUrl: () => baseUrlOf(config, undefined),
   maxSites: config.max_sites,

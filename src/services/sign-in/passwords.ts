@@ -33,40 +33,49 @@ export interface Hashes {
 export interface HashSettings extends Pick<HashThreadSettings, "workerUrl" | "niceness"> {
   /** Maximum number of concurrent hashes. */
   atOnce: number
+  cost?: HashCost
+}
+
+/** How much work a hash is: Argon2 with `memory` KiB for passwords, scrypt with `blocks` of 1 KiB for derived secrets. */
+export interface HashCost {
+  memory: number
+  passes: number
+  blocks: number
 }
 
 interface PasswordsOptions extends HashSettings {
   clock: Pick<Clock, "monotonic">
 }
 
-const COST = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const
-const PARAMETERS = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=1$`
+/** 19 MiB for a password and 16 MiB for a derived secret, as OWASP's Password Storage Cheat Sheet recommends at least. */
+const COST: HashCost = { memory: 19_456, passes: 2, blocks: 16_384 }
 const MAX_WAIT_MS = 5_000
 const DERIVED_BYTES = 32
-/** Uses 16 MiB. */
-const DERIVE_COST = { N: 16_384, r: 8, p: 1 } as const
 
-/** Hash of an unknown text with the current parameters, for users that do not exist. */
-const DUMMY = "$argon2id$v=19$m=19456,t=2,p=1$c29tZSBzYWx0IG9mIG5vYm9keQ$jqcn9N3fXUjpNJi9YVSXzB2Nq1zCzU1kDkMQuEoxQ9s"
+/** Salt and hash of an unknown text, for users that do not exist. */
+const DUMMY = "c29tZSBzYWx0IG9mIG5vYm9keQ$jqcn9N3fXUjpNJi9YVSXzB2Nq1zCzU1kDkMQuEoxQ9s"
 
 /**
  * Creates the password service. After each hash its slot pauses for as long as the hash took. Signed-in users cause work on the thread
  * that ingests events, so many simultaneous sign-ins are slowed down to half the speed. A single one is not, because the pause follows
  * the response.
  */
-export function createPasswords({ atOnce, clock, ...threading }: PasswordsOptions): Passwords {
+export function createPasswords({ atOnce, clock, cost = COST, ...threading }: PasswordsOptions): Passwords {
+  const argon2 = { algorithm: "argon2id", memoryCost: cost.memory, timeCost: cost.passes } as const
+  const parameters = `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=1$`
+  const scrypt = { N: cost.blocks, r: 8, p: 1 }
   const enqueue = createQueue(atOnce, clock)
   const threads = createHashThreads(threading)
   // Loaded when a password is first chosen, because the list is long.
   const common = async (): Promise<IsCommon> => (await import("./common-passwords.ts")).isCommonPassword
   const hashes = (priority: Priority): Hashes => ({
-    hash: (password) => enqueue(priority, () => threads.run<"hash">({ do: "hash", password, cost: COST })),
+    hash: (password) => enqueue(priority, () => threads.run<"hash">({ do: "hash", password, cost: argon2 })),
     async verify(password, hash) {
-      const isRight = await enqueue(priority, () => threads.run<"verify">({ do: "verify", password, hash: hash ?? DUMMY }))
-      return { isRight: isRight && Boolean(hash), outdated: Boolean(hash) && !hash?.startsWith(PARAMETERS) }
+      const isRight = await enqueue(priority, () => threads.run<"verify">({ do: "verify", password, hash: hash ?? parameters + DUMMY }))
+      return { isRight: isRight && Boolean(hash), outdated: Boolean(hash) && !hash?.startsWith(parameters) }
     },
     derive: (secret, salt) =>
-      enqueue(priority, () => threads.run<"derive">({ do: "derive", secret, salt, bytes: DERIVED_BYTES, cost: DERIVE_COST })),
+      enqueue(priority, () => threads.run<"derive">({ do: "derive", secret, salt, bytes: DERIVED_BYTES, cost: scrypt })),
   })
   return {
     ...hashes("normal"),

@@ -4,7 +4,7 @@ import type { Role } from "../../../src/domain/organization.ts"
 import type { OpenApiDocument } from "../../../src/http/openapi/document.ts"
 import { insertMembership } from "../../../src/store/catalog/members.ts"
 import { sql } from "../../../src/store/sql.ts"
-import { type Answer, cookieOf, type SignInAs, startInstance, type TestInstance } from "../../kit.ts"
+import { type Answer, cookieOf, passwordHash, type SignInAs, startInstance, type TestInstance } from "../../kit.ts"
 import { type SmtpServer, smtpServer } from "../../services/mail/smtp-server.ts"
 import { type Declared, operationsIn, PRIVATE_DOCUMENT_PATH } from "../openapi/document.ts"
 import { identityProvider } from "./sign-in/identity-provider.ts"
@@ -42,8 +42,7 @@ export async function openWorld(settings: Record<string, string> = {}): Promise<
     provider,
     document,
     operations: operationsIn(document),
-    // Computed once, because hashing is slow.
-    passwordHash: await Bun.password.hash(PASSWORD, { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 }),
+    passwordHash: await passwordHash(PASSWORD),
     async mailedToken(address) {
       const { background, mail: post } = instance.app.instance.accounts
       await background.settled()

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "bun:test"
+import { scryptSync } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import type { Clock } from "../../../src/domain/clock.ts"
 import { createHashThreads } from "../../../src/services/sign-in/hash-threads.ts"
@@ -58,6 +59,7 @@ test("verifies a password only against its own hash, and none for an unknown use
 test("derives the same secret each time, and another one with another salt", async () => {
   const { derive } = passwords(1)
   const [one, same, other] = await Promise.all([1, 1, 2].map((salt) => derive("xxxxx-xxxxx", Uint8Array.of(salt))))
+  expect(one).toEqual(new Uint8Array(scryptSync("xxxxx-xxxxx", Uint8Array.of(1), 32, { N: 16_384, r: 8, p: 1 })))
   expect(one).toEqual(same!)
   expect(one).not.toEqual(other!)
   expect(one).toHaveLength(32)

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { sql } from "../../../../src/store/sql.ts"
-import { startInstance } from "../../../kit.ts"
+import { passwordHash, startInstance } from "../../../kit.ts"
 import { browserOf } from "../browser.ts"
 import { faultsIn, newestEntries, newUser, ORGANIZATION, signedIn } from "../people.ts"
 import { identityProvider, type Person, type TokenDefects } from "../sign-in/identity-provider.ts"
@@ -401,7 +401,7 @@ test("the instance can require its provider of everyone except its admins, as lo
     await using world = await start(oidc as Record<string, string>)
     const { instance, catalog } = world
     await instance.signIn({ isInstanceAdmin: true })
-    const password_hash = await Bun.password.hash("a fine long password", { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 })
+    const password_hash = await passwordHash("a fine long password")
     await catalog.run(sql`update users set password_hash = ${password_hash}`)
     await instance.app.instance.settings.change({ sso_only: true }, null)
     const users = await catalog.all<{ email: string; is_instance_admin: number }>(
