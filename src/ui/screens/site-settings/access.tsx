@@ -72,7 +72,7 @@ export function Access({ site }: { site: OwnSiteResponse }) {
             )
           }
         </QueryResult>
-        {seesOrganization && (
+        {seesOrganization && !members.isLoading && (
           <p>
             <ButtonLink href={`/org/${site.organization.id}/members`}>View organization members</ButtonLink>
           </p>
