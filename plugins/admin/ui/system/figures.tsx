@@ -30,6 +30,8 @@ export const Figures = ({ label, figures }: { label: string; figures: readonly F
 export const rejectedOf = ({ dropped, refused_storage, refused_queue }: Omit<IngestionMinute, "at">): number =>
   Object.values(dropped).reduce((sum, count) => sum + count, 0) + refused_storage + refused_queue
 
+export const hasNone = (minute: IngestionMinute): boolean => minute.accepted + rejectedOf(minute) === 0
+
 const RECENT_MINUTES = 5
 
 /** Returns the mean rate of the last complete minutes. The current minute is left out, because it would lower the rate. */

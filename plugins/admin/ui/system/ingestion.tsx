@@ -19,7 +19,7 @@ import type { IngestionMinute, IngestionResponse, SampleResponse } from "../../o
 import { SiteField, siteText, useSiteNames } from "../fields.tsx"
 import { Part } from "../parts.tsx"
 import { useAdmin } from "../queries.ts"
-import { acceptedPerSecond, Figures, IngestChart, rejectedOf } from "./figures.tsx"
+import { acceptedPerSecond, Figures, hasNone, IngestChart, rejectedOf } from "./figures.tsx"
 
 const HOURS = ["1", "6", "24"] as const
 const HOUR_MS = 3_600_000
@@ -59,7 +59,7 @@ function Shown({ ingestion }: { ingestion: IngestionResponse }) {
     { outcome: "Refused: storage full", count: totals.refused_storage },
     { outcome: "Refused: queue full", count: totals.refused_queue },
   ]
-  const busy = data.filter((minute) => minute.accepted + rejectedOf(minute) > 0).reverse()
+  const busy = data.filter((minute) => !hasNone(minute)).reverse()
   return (
     <div class="stack">
       <Figures
@@ -73,18 +73,16 @@ function Shown({ ingestion }: { ingestion: IngestionResponse }) {
         ]}
       />
       <Part title="Events per minute">
-        <IngestChart minutes={data} />
+        {busy.length === 0 ? <EmptyState>No events arrived in this period.</EmptyState> : <IngestChart minutes={data} />}
       </Part>
       <Part title="By result">
         <DataTable caption="Events by result" columns={OUTCOMES} rows={outcomes} keyOf={({ outcome }) => outcome} />
       </Part>
-      <Part title="By minute">
-        {busy.length === 0 ? (
-          <EmptyState>No events arrived in this period.</EmptyState>
-        ) : (
+      {busy.length > 0 && (
+        <Part title="By minute">
           <DataTable caption="Events by minute" columns={MINUTES} rows={busy} keyOf={({ at }) => at} />
-        )}
-      </Part>
+        </Part>
+      )}
     </div>
   )
 }

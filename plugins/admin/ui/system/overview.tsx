@@ -6,6 +6,7 @@ import {
   CopyButton,
   DescriptionList,
   duration,
+  EmptyState,
   ErrorState,
   errorText,
   exact,
@@ -31,7 +32,7 @@ import type {
 } from "../../operation-responses.ts"
 import { Instruction, Part } from "../parts.tsx"
 import { ADMIN, useAdmin, useRefresh } from "../queries.ts"
-import { acceptedPerSecond, type Figure, Figures, IngestChart, rejectedOf } from "./figures.tsx"
+import { acceptedPerSecond, type Figure, Figures, hasNone, IngestChart, rejectedOf } from "./figures.tsx"
 import { HealthList } from "./health.tsx"
 
 const SOON_MS = 15_000
@@ -47,7 +48,9 @@ export default function Overview() {
       <Notices />
       <FigureStrip system={system.data} ingestion={ingestion.data} />
       <Part title="Events of the last hour">
-        {ingestion.data ? (
+        {ingestion.data?.data.every(hasNone) ? (
+          <EmptyState>No events arrived in the last hour.</EmptyState>
+        ) : ingestion.data ? (
           <>
             <IngestChart minutes={ingestion.data.data} />
             <p class="small quiet">

@@ -113,7 +113,7 @@ test.skipIf(noBrowser)("connects an account on Google's page, maps the suggested
   expect(report.totals).toMatchObject({ clicks: 50, impressions: 600 })
   expect(await figureOf(page, "Clicks").textContent()).toBe("50")
   expect(await figureOf(page, "Impressions").textContent()).toBe("600")
-  expect(await figureOf(page, "Position").textContent()).toBe(String(report.totals.position))
+  expect(await figureOf(page, "Position").textContent()).toBe(report.totals.position!.toFixed(1))
   expect(report.withheld).toEqual({ clicks: 4, impressions: 40 })
   expect(await page.getByRole("row", { name: /Withheld/ }).textContent()).toContain("440")
   await shown(page, /Pacific Time \(America\/Los_Angeles\)/)

@@ -79,7 +79,7 @@ const columnsOf = ({ siteId, writes, goalOf, chats }: Columns): Column<AlertResp
     label: "Messages to",
     cell: ({ channels }) =>
       channels.length === 0 ? (
-        "–"
+        <span class="quiet">no one</span>
       ) : (
         <ul>
           {channels.map((channel) => (

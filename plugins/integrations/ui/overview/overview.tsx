@@ -71,8 +71,14 @@ function Categories({ siteId, list }: { siteId: number; list: IntegrationList })
             actions={available
               .filter((kind) => kind.category === id && canConnect(kind))
               .map((kind) => (
-                <Button key={kind.kind} icon="plus" disabled={!outbound_enabled} onClick={() => setOpen({ kind })}>
-                  Connect {kind.name}
+                <Button
+                  key={kind.kind}
+                  icon="plus"
+                  aria-label={`Connect ${kind.name}`}
+                  disabled={!outbound_enabled}
+                  onClick={() => setOpen({ kind })}
+                >
+                  {kind.name}
                 </Button>
               ))}
           >

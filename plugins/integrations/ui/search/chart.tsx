@@ -1,7 +1,7 @@
 import { useId, useState } from "preact/hooks"
 import { addDays, dayText, exact, percent, short } from "#plugin/ui"
 import type { SearchReport } from "../../search/responses.ts"
-import { METRIC_LABELS, METRICS, type Metric, type Row } from "./report.ts"
+import { METRIC_LABELS, METRICS, type Metric, positionText, type Row } from "./report.ts"
 
 interface SearchChartProps {
   report: SearchReport
@@ -200,7 +200,8 @@ const spanText = ({ from, to }: Bar): string => (from === to ? dayText(from) : `
 function metricText(metric: Metric, value: number | null, exactly = false): string {
   if (value === null) return "–"
   if (metric === "ctr") return percent(value)
-  return metric === "position" || exactly ? exact(value) : short(value)
+  if (metric === "position") return positionText(value)
+  return exactly ? exact(value) : short(value)
 }
 
 function niceSize(size: number): number {

@@ -13,7 +13,7 @@ import {
   useSiteAddress,
 } from "#plugin/ui"
 import type { SearchReport } from "../../search/responses.ts"
-import { type Choices, type Filter, filtersOf, groupOf, keyText, type Row } from "./report.ts"
+import { type Choices, type Filter, filtersOf, groupOf, keyText, positionText, type Row } from "./report.ts"
 
 interface ReportTableProps {
   siteId: number
@@ -83,7 +83,7 @@ export function ReportTable({ siteId, report, rows, choices, onChoose, onMore, i
       label: "Position",
       number: true,
       sort: "position",
-      cell: ({ position }) => (position === null ? "–" : exact(position)),
+      cell: ({ position }) => positionText(position),
     },
   ]
   const order = { columns, sort: choices.sort ?? (group === "date" ? "key" : "-clicks"), onSort: (sort: string) => onChoose({ sort }) }

@@ -1,6 +1,6 @@
 /** Queries and texts of the report on searches. */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
-import { get, queryOf, type SiteAddress, useSiteAddress, valueText } from "#plugin/ui"
+import { get, numberText, queryOf, type SiteAddress, useSiteAddress, valueText } from "#plugin/ui"
 import type { Group } from "../../search/request.ts"
 import type { SearchReport } from "../../search/responses.ts"
 import { sitePath } from "../answers.ts"
@@ -123,6 +123,10 @@ export function keyText(group: Group | Filter, key: string): string {
   if (group === "country") return key === "" ? "Unknown" : valueText("country", key)
   return group === "device" ? (DEVICE_LABELS[key] ?? key) : key
 }
+
+/** Formats a mean position with one decimal, as the search engines do, so that the decimals of a column stand below each other. */
+export const positionText = (position: number | null): string =>
+  position === null ? "–" : numberText(position, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
 
 export const METRICS = ["clicks", "impressions", "ctr", "position"] as const
 export type Metric = (typeof METRICS)[number]
