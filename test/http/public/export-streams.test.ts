@@ -4,6 +4,7 @@ import { connect, type Socket } from "node:net"
 import { join } from "node:path"
 import { TRAITS, type VisitTraits } from "../../../src/domain/visit.ts"
 import { LISTENING } from "../../../src/http/server.ts"
+import { groupRow } from "../../../src/store/events/bytes/columns.ts"
 import type { ImportedVisit } from "../../../src/store/events/import-batch.ts"
 import { startInstance, type TestInstance } from "../../kit.ts"
 import { longTest } from "../../size.ts"
@@ -149,11 +150,12 @@ test("a failure before the first row is answered as an error", async () => {
   for (let i = 0; i < 3; i++) expect(await shop.status("type=events")).toBe(503)
 })
 
-/** Damages a column that is read only with the rows. */
+/** Damages columns of the last segment that are read only with its rows. */
 function damageLastSegment({ dataDir }: TestInstance): void {
   using db = new Database(join(dataDir, "events.db"))
-  db.run("delete from segment_columns where id in (select max(id) from segment_columns group by id / 128 order by id / 128 desc limit 1)")
-  db.run("update segment_columns set data = zeroblob(40) where id / 128 = (select max(id) from segments) and id % 128 > 60")
+  const { last } = db.query<{ last: number }, []>("select max(id) as last from segments").get()!
+  const { changes } = db.query("update segment_columns set data = zeroblob(40) where id = ?").run(groupRow(last, "clients"))
+  expect(changes).toBe(1)
 }
 
 test.each([
