@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { plugins } from "../../plugins/index.ts"
 import { IMPORT_PHASES, importKiller } from "../../scripts/reliability/kill-import.ts"
-import { bySize } from "../size.ts"
+import { bySize, sample } from "../size.ts"
 
 /** Number of kills per phase. */
 const KILLS = bySize({ check: 1, full: 6, release: 60 })
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => killer[Symbol.asyncDispose]())
 
-test.skipIf(!hasImports).each(IMPORT_PHASES.map((phase) => [phase] as const))(
+test.skipIf(!hasImports).each(sample(IMPORT_PHASES).map((phase) => [phase] as const))(
   `${KILLS} kills while an import is in the phase %s leave the rows of an undisturbed run or none`,
   async (phase) => {
     const { faults, kills } = await killer.kill(phase, { kills: KILLS, seed: 7 })
