@@ -12,7 +12,10 @@ export interface Question {
   range: Range
 }
 
-/** Opening again forgets what is in memory, as a restart does, and reads ahead as a query worker does in its first second. */
+/**
+ * Opening again forgets what is in memory, as a restart does, and reads ahead as a query worker does in its first second. It is answered
+ * with no rows.
+ */
 export type ToAnswers = { type: "open"; path: string; cacheBytes: number } | { type: "ask"; question: Question }
 
 let reader: EventReader | undefined
@@ -23,6 +26,7 @@ self.onmessage = ({ data }: MessageEvent<ToAnswers>) => {
     reader = openEventReader(data.path, { cacheBytes: data.cacheBytes })
     for (const _ of warmUp(reader, data.cacheBytes));
     Bun.gc(true)
+    self.postMessage([])
   } else {
     const { siteId, report, range } = data.question
     self.postMessage(answerFrom(reader!, siteId, report, range))

@@ -22,7 +22,7 @@ export interface Footfall extends Contender {
   path: string
   snapshot(siteId: number): Snapshot
   /** Forgets everything in memory, as a restart does. */
-  restart(): void
+  restart(): Promise<void>
   /** Returns the bytes of the file by what they are for, the most first. */
   parts(): [name: string, bytes: number][]
 }
@@ -78,7 +78,7 @@ export function openFootfall(folder: string, start: number): Footfall {
       answers ??= openAnswers(path)
       return answers.ask({ siteId, report, range })
     },
-    restart: () => answers?.restart(),
+    restart: async () => answers?.restart(),
     parts: () => partsOf(path),
     close() {
       reader?.close()
@@ -122,17 +122,25 @@ function partsOf(path: string): [name: string, bytes: number][] {
 /** Starts the thread that answers reports. Its heap is small, as that of a query worker, so that collecting garbage takes as long. */
 function openAnswers(path: string) {
   const worker = new Worker(new URL("answer-thread.ts", import.meta.url).href)
-  const send = (message: ToAnswers) => worker.postMessage(message)
-  send({ type: "open", path, cacheBytes: CACHE_BYTES })
+  const request = (message: ToAnswers): Promise<Answer> => {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    worker.onmessage = ({ data }: MessageEvent<Answer>) => resolve(data)
+    worker.onerror = ({ message }) => reject(new Error(message))
+    worker.postMessage(message)
+    return promise
+  }
+  const open = () => request({ type: "open", path, cacheBytes: CACHE_BYTES })
+  let opened = open()
   return {
     async ask(question: Question): Promise<Answer> {
-      const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-      worker.onmessage = ({ data }: MessageEvent<Answer>) => resolve(data)
-      worker.onerror = ({ message }) => reject(new Error(message))
-      send({ type: "ask", question })
-      return promise
+      await opened
+      return request({ type: "ask", question })
     },
-    restart: () => send({ type: "open", path, cacheBytes: CACHE_BYTES }),
+    async restart(): Promise<void> {
+      await opened
+      opened = open()
+      await opened
+    },
     close: () => worker.terminate(),
   }
 }

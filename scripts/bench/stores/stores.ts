@@ -159,7 +159,7 @@ const holds = ({ footfall, duckdb2, clickhouse }: Race): boolean =>
 async function race({ options, contenders }: Filled, report: Report, range: Range): Promise<Race> {
   const { footfall, duckdb, clickhouse, sqlite } = contenders
   const race = (contender: Contender) => timed(() => contender.answer(siteOf(options), report, range))
-  footfall.restart()
+  await footfall.restart()
   const first = await timed(() => footfall.answer(siteOf(options), report, range), { runs: 1 })
   const results = { footfall: await race(footfall), first: first.median, duckdb2: await race(duckdb) }
   await duckdb.use(1)
