@@ -52,7 +52,6 @@ async function copyNewStores(dataDir: string, plugins: readonly AnyPlugin[]): Pr
 
 async function makeNewStores(path: string, plugins: PluginFacts[]): Promise<void> {
   const dataDir = mkdtempSync(`${path}-`)
-  const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
   const options = { dataDir, plugins, random, version: "0.0.0-test", clock: fixedClock("2026-11-21T12:00:00Z") }
   const { catalog, events } = await openStores({ ...options, remoteCatalog: undefined, backUp: undefined, onFault() {} })
   events.close()
@@ -64,6 +63,8 @@ async function makeNewStores(path: string, plugins: PluginFacts[]): Promise<void
     rmSync(dataDir, { recursive: true }) // another process was quicker
   }
 }
+
+const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
 
 /** Creates a clock that stands still until a test moves it. */
 export function fixedClock(start: string): Clock & { advance(ms: number): void; jump(ms: number): void } {
@@ -189,7 +190,6 @@ export async function startInstance({
   const catalogServer = hasCatalogServer ? await libsqlServer(join(folder.path, "server")) : undefined
   const flags = { ...settings, data_dir: folder.path, ...(catalogServer && { catalog_url: catalogServer.url }) }
   const { config, described } = loadConfig({ flags, environment: {}, workingDirectory: folder.path, plugins })
-  const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
   const app = await createApp({
     ...{
       config,

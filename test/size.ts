@@ -21,7 +21,10 @@ export function bySize<Value>(values: Record<Size, Value>): Value {
   return values[SIZE]
 }
 
-/** Returns all elements, or every third one in the smallest size, whose runs would otherwise repeat a proof for each screen, command or phase. */
+/**
+ * Returns all elements, or every third one in the smallest size, whose runs would otherwise repeat a proof for each screen, command or
+ * phase.
+ */
 export const sample = <Element>(all: readonly Element[]): readonly Element[] =>
   bySize({ check: all.filter((_, index) => index % 3 === 0), full: all, release: all })
 

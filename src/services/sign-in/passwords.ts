@@ -37,7 +37,7 @@ export interface HashSettings extends Pick<HashThreadSettings, "workerUrl" | "ni
 }
 
 /** How much work a hash is: Argon2 with `memory` KiB for passwords, scrypt with `blocks` of 1 KiB for derived secrets. */
-export interface HashCost {
+interface HashCost {
   memory: number
   passes: number
   blocks: number

@@ -24,8 +24,9 @@ interface Entry {
 
 /**
  * A cache of decoded columns, bounded by their bytes and by what is reserved for results and texts. It prefers to evict columns that the
- * last two reports did not use, and otherwise evicts at random. Eviction of the least recently used column would be worse: the same report is often repeated and reads its columns
- * in the same order, so if they slightly exceed the cache, each eviction would remove the column that is needed next.
+ * last two reports did not use, and otherwise evicts at random. Eviction of the least recently used column would be worse: the same report
+ * is often repeated and reads its columns in the same order, so if they slightly exceed the cache, each eviction would remove the column
+ * that is needed next.
  */
 export class ColumnCache {
   readonly #places = new Map<string, number>()

@@ -34,7 +34,7 @@ export interface ImportedVisit {
 }
 
 /** An event with revenue, whose order is found by a setting of the site. */
-export interface PackedSale extends Pick<NewEvent, "at" | "name" | "props" | "revenue"> {
+interface PackedSale extends Pick<NewEvent, "at" | "name" | "props" | "revenue"> {
   /** Row of its visit. */
   visit: number
 }

@@ -86,7 +86,7 @@ function openVisits(packed: Uint32Array, items: number, events: number) {
 }
 
 /** Where the items of a segment come from. */
-export interface ItemSource {
+interface ItemSource {
   /** The table of the items, if it can be read without the rows. */
   table(): Pick<ItemRows, "names" | "pages">
   rows(): ItemRows
