@@ -13,7 +13,7 @@ import { EVENT_COLUMNS, RowMaker, VISIT_COLUMNS } from "./rows.ts"
 
 const ROOT = join(import.meta.dir, "../../..")
 const FOLDER = "dist/rivals"
-const INSTALL = `npm install --prefix ${FOLDER} chdb@3.4.0`
+const INSTALL = "bun scripts/chdb/install.ts"
 
 /** The part of `chdb` that is used. */
 interface Session {

@@ -76,7 +76,7 @@ export interface Steps {
  * `arrival` is in seconds, see `lastArrivals`.
  */
 const VISIT_NUMBERS = ["visitor", "visitor_kind", "duration", "pageviews", "events", "interactive", "engaged", "arrival"] as const
-const VISIT_PAGES = ["entry_page", "exit_page", "entry_page_hostname", "exit_page_hostname"] as const
+export const VISIT_PAGES = ["entry_page", "exit_page", "entry_page_hostname", "exit_page_hostname"] as const
 
 export const VISIT_COLUMNS = [...VISIT_NUMBERS, ...VISIT_PAGES, ...TRAITS] as const
 export type VisitColumn = (typeof VISIT_COLUMNS)[number]

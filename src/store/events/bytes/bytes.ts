@@ -34,6 +34,19 @@ export class ByteWriter {
     this.length += 4
   }
 
+  uint16(value: number): void {
+    this.#reserve(2)
+    this.#view.setUint16(this.length, value, true)
+    this.length += 2
+  }
+
+  /** Writes a whole number in 8 bytes, a negative one in two's complement. */
+  uint64(value: number | bigint): void {
+    this.#reserve(8)
+    this.#view.setBigUint64(this.length, BigInt.asUintN(64, BigInt(value)), true)
+    this.length += 8
+  }
+
   text(value: string): void {
     const bytes = Buffer.from(value)
     this.uint(bytes.length)
@@ -47,6 +60,11 @@ export class ByteWriter {
     this.#reserve(8)
     this.#view.setBigUint64(this.length, Bun.hash.xxHash64(this.#bytes.subarray(0, this.length)), true)
     return this.#bytes.slice(0, this.length + 8)
+  }
+
+  /** Returns all bytes, which must not grow any more. */
+  content(): Uint8Array<ArrayBuffer> {
+    return this.#bytes.subarray(0, this.length)
   }
 
   #reserve(count: number): void {

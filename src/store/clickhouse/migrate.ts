@@ -1,0 +1,31 @@
+import { type AppliedMigration, type Migration, type MigrationStamp, pendingOf, StoreRefusal } from "../migrations.ts"
+import { type Clickhouse, ClickhouseFault } from "./client.ts"
+import visits from "./migrations/0001_visits.sql" with { type: "text" }
+
+/** The migrations of the schema, in order. Each is one statement that can be repeated, because changes of a schema have no transactions. */
+export const MIGRATIONS: readonly Migration[] = [{ name: "0001_visits", sql: visits }]
+
+const OWNER = "core"
+const RECORDED = `create table if not exists migrations (
+  name String, version String, applied_at Int64
+) engine = ReplacingMergeTree order by name settings fsync_after_insert = 1, fsync_part_directory = 1`
+
+/**
+ * Applies the migrations that the server does not have yet. Throws `StoreRefusal` when a newer version wrote the schema, or when a
+ * migration fails. Only one node at a time may do this.
+ */
+export async function migrateClickhouse(clickhouse: Clickhouse, { version, now }: MigrationStamp): Promise<void> {
+  await clickhouse.run(RECORDED)
+  const sql = "select name, argMax(version, applied_at) as version from migrations group by name order by name"
+  const applied = (await clickhouse.rows<Omit<AppliedMigration, "owner">>(sql)).map((row) => ({ owner: OWNER, ...row }))
+  for (const { name, sql } of pendingOf([{ owner: OWNER, migrations: MIGRATIONS }], applied, version)) {
+    await clickhouse.run(sql).catch((error) => Promise.reject(toRefusal(error, name)))
+    const parameters = { name, version, now }
+    await clickhouse.run("insert into migrations select {name:String}, {version:String}, {now:Int64}", { parameters })
+  }
+}
+
+function toRefusal(error: unknown, name: string): unknown {
+  if (!(error instanceof ClickhouseFault) || error.code === undefined) return error
+  return new StoreRefusal("migration", `The migration ${name} of ClickHouse failed: ${error.message}`)
+}
