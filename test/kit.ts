@@ -64,7 +64,7 @@ async function makeNewStores(path: string, plugins: PluginFacts[]): Promise<void
   }
 }
 
-const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
+export const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes))
 
 /** Creates a clock that stands still until a test moves it. */
 export function fixedClock(start: string): Clock & { advance(ms: number): void; jump(ms: number): void } {

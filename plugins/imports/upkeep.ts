@@ -22,13 +22,13 @@ import { pendingOf, pendingStreams, streamOfImport } from "./streams/rows.ts"
 export function jobsOf({ runs, ...area }: Area): NonNullable<Contribution["jobs"]> {
   return {
     // Two run at a time, and one per site by its key. Others wait in the queue.
-    "run-import": { interrupted: "resume", atOnce: 2, run: runs.run },
-    "undo-import": { interrupted: "resume", atOnce: 2, attempts: 5, run: runs.undo },
+    "run-import": { interrupted: "resume", atOnce: 2, onDisk: true, run: runs.run },
+    "undo-import": { interrupted: "resume", atOnce: 2, attempts: 5, onDisk: true, run: runs.undo },
     "settle-imports": { interrupted: "resume", schedule: { cron: "*/5 * * * *" }, run: () => settleImports(area.host, runs) },
     "follow-zones": { interrupted: "resume", schedule: { cron: "* * * * *" }, run: ({ signal }) => followZones(area, signal) },
     "destroy-salts": { interrupted: "resume", schedule: { cron: "* * * * *" }, run: () => area.streams.destroySalts() },
     "write-waiting": { interrupted: "resume", schedule: { cron: "* * * * *" }, run: () => area.imports.writeWaitingVisits() },
-    "expire-files": { interrupted: "resume", schedule: { cron: "25 * * * *" }, run: () => expireFiles(area) },
+    "expire-files": { interrupted: "resume", onDisk: true, schedule: { cron: "25 * * * *" }, run: () => expireFiles(area) },
   }
 }
 

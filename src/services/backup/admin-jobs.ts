@@ -154,9 +154,10 @@ export function createBackupJobs(options: BackupJobsOptions): BackupJobs {
       if (onlineRestore.isAsked || (await isRunning(RESTORE_JOB))) throw restoreRunning()
     },
     define() {
-      jobs.define(MAKE_JOB, { interrupted: "fail", atOnce: 1, run: performMake })
-      jobs.define(VERIFY_JOB, { interrupted: "fail", atOnce: 1, run: performVerify })
-      jobs.define(RESTORE_JOB, { interrupted: "fail", atOnce: 1, run: performRestore })
+      const kind = { interrupted: "fail", atOnce: 1, onDisk: true } as const
+      jobs.define(MAKE_JOB, { ...kind, run: performMake })
+      jobs.define(VERIFY_JOB, { ...kind, run: performVerify })
+      jobs.define(RESTORE_JOB, { ...kind, run: performRestore })
     },
   }
 }

@@ -39,7 +39,7 @@ async function backUp(options: BackupTasksOptions): Promise<void> {
   if (due === undefined) return
   await withAlarm(options, "making it", async () => {
     if (due < (await firstDue(backups, clock.now()))) return false
-    return slots.once({ name: "back-up", due: new Date(due).toISOString() }, async () => {
+    return slots.once({ name: "back-up", due: new Date(due).toISOString(), onDisk: true }, async () => {
       await backups.create("daily")
       await backups.rotate(schedule.current().keep)
     })

@@ -65,6 +65,7 @@ export function createTakeouts(options: TakeoutsOptions): Takeouts {
   jobs.define(KIND, {
     interrupted: "resume",
     atOnce: 1,
+    onDisk: true,
     async run(work) {
       const { payload, job, signal } = work as JobWork<Payload>
       const site = await sites.get(job.site_id!) // every such job has a site
@@ -80,7 +81,7 @@ export function createTakeouts(options: TakeoutsOptions): Takeouts {
       }
     },
   })
-  jobs.define(FORGET, { interrupted: "resume", run: async () => forget(folder, clock.now() - LIFETIME_MS) })
+  jobs.define(FORGET, { interrupted: "resume", onDisk: true, run: async () => forget(folder, clock.now() - LIFETIME_MS) })
   schedules.declare(FORGET, { cron: "50 * * * *" })
 
   async function get(site: Site, named: string | undefined): Promise<Job> {

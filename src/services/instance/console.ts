@@ -140,8 +140,8 @@ export function createConsole(options: ConsoleOptions): Console {
   const backups = createConsoleBackups({ ...shared, settings })
   backups.define()
   instance.jobs.define(RETENTION_JOB, { interrupted: "resume", attempts: 3, run: retention.perform })
-  instance.jobs.define(VACUUM_JOB, { interrupted: "fail", run: storeWork.performVacuum })
-  instance.jobs.define(ANALYZE_JOB, { interrupted: "fail", run: storeWork.performAnalyze })
+  instance.jobs.define(VACUUM_JOB, { interrupted: "fail", onDisk: true, run: storeWork.performVacuum })
+  instance.jobs.define(ANALYZE_JOB, { interrupted: "fail", onDisk: true, run: storeWork.performAnalyze })
   return {
     members: createConsoleMembers(shared),
     invitations: memberships.invitations,

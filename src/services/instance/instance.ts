@@ -304,7 +304,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     health,
     states,
     exclusive,
-    slots: createJobSlots(catalog, clock),
+    slots: createJobSlots({ catalog, clock, random }),
     jobs,
     schedules: createSchedules({ catalog, clock, jobs, timezone: options.defaults.timezone }),
     outbox,

@@ -139,7 +139,7 @@ async function retain(options: UpkeepOptions, signal: AbortSignal): Promise<void
     if (days === null || signal.aborted) continue
     const today = cutoffDayOf(site, 0, clock.now())
     const cutoffDay = today.subtract({ days })
-    await slots.once({ name: "retain-visits", due: today.toString(), siteId: site.id }, () =>
+    await slots.once({ name: "retain-visits", due: today.toString(), siteId: site.id, onDisk: true }, () =>
       exclusive.run(async () => {
         const { visits, imported_totals } = await retainSite(options, site, cutoffDay.toString())
         log.info("retention ran", {
@@ -158,12 +158,12 @@ async function forgetDays({ clock, events, slots }: UpkeepOptions): Promise<void
   const day = (at: number) => new Date(at).toISOString().slice(0, 10)
   // One day more, because the days of sites begin at different times.
   const forget = async () => events.forgetDays(day(clock.now() - (COLLECT.dropDays + 1) * DAY_MS))
-  await slots.once({ name: "forget-days", due: day(clock.now()) }, forget)
+  await slots.once({ name: "forget-days", due: day(clock.now()), onDisk: true }, forget)
 }
 
 async function checkWeekly(options: UpkeepOptions): Promise<void> {
   const week = Math.floor(options.clock.now() / (7 * DAY_MS))
-  await options.slots.once({ name: "check-integrity", due: `week ${week}` }, () => checkStores(options, { full: true }))
+  await options.slots.once({ name: "check-integrity", due: `week ${week}`, onDisk: true }, () => checkStores(options, { full: true }))
 }
 
 async function watchDisk({ dataDir, health, alarms }: UpkeepOptions): Promise<void> {

@@ -18,6 +18,8 @@ interface JobEndsOptions {
   catalog: Catalog
   clock: Pick<Clock, "now">
   log: Log
+  /** Holder of the leases of the jobs. The end of a job that another node has taken over is not stored. */
+  self: string
   /** Called for every finished job. */
   onEnd(job: Job): void
 }
@@ -56,23 +58,23 @@ export class JobEnds {
   }
 
   async #conclude({ job, kind, abort, isCancelled }: EndingJob, thrown: { error: unknown } | undefined): Promise<void> {
-    const { catalog } = this.#options
-    if (job.progress) await saveJobProgress(catalog, job.id, job.progress)
+    const { catalog, self: by } = this.#options
+    if (job.progress) await saveJobProgress(catalog, { id: job.id, by }, job.progress)
     if (isCancelled) return this.#end(job, { state: "cancelled" })
     if (!thrown) return this.#end(job, { state: "done" })
     // An interruption by an orderly stop does not count as an attempt.
     if (abort.signal.aborted) {
       if (kind.interrupted === "fail") return this.#end(job, { state: "failed", error: INTERRUPTED })
-      return void (await requeueJob(catalog, job.id, { at: this.#now, attempts: job.attempts - 1 }))
+      return void (await requeueJob(catalog, job.id, { at: this.#now, attempts: job.attempts - 1, holder: { by } }))
     }
     const error = this.#describeFailure(job, thrown.error)
     if (job.attempts >= (kind.attempts ?? 1)) return this.#end(job, { state: "failed", error })
     const at = this.#now + (kind.retryMs?.(job.attempts) ?? usualRetryMs(job.attempts))
-    await requeueJob(catalog, job.id, { at, attempts: job.attempts, error })
+    await requeueJob(catalog, job.id, { at, attempts: job.attempts, error, holder: { by } })
   }
 
   async #end({ id }: Job, end: Omit<JobEnd, "at">): Promise<void> {
-    const over = await finishJob(this.#options.catalog, id, { ...end, at: this.#now })
+    const over = await finishJob(this.#options.catalog, id, { ...end, at: this.#now, holder: { by: this.#options.self } })
     if (over) this.#options.onEnd(over)
   }
 
@@ -102,6 +104,11 @@ export class JobListeners {
       listeners.delete(listener)
       if (listeners.size === 0) this.#listeners.delete(id)
     }
+  }
+
+  /** Returns the ids of the jobs that have listeners. */
+  watched(): number[] {
+    return [...this.#listeners.keys()]
   }
 
   notify(job: Job): void {

@@ -45,9 +45,12 @@ export interface Jobs {
   cancel(id: number, alongside?: (statements: Statements, job: Job) => Promise<void>): Promise<Job | undefined>
   /** Restarts a failed or cancelled job. Throws `invalid_state` for others. */
   retry(id: number, alongside?: (statements: Statements, job: Job) => Promise<void>): Promise<Job | undefined>
-  /** Calls a listener on every change of a job running here, until the returned function is called. */
+  /** Calls a listener on every change of a job, until the returned function is called. Changes by other nodes are noticed at each `tick`. */
   watch(id: number, listener: (job: Job) => void): () => void
-  /** Resumes or fails the jobs that a crash interrupted. Call it before the first job starts. */
+  /**
+   * Resumes or fails the jobs that a crash interrupted. Call it before the first job starts. With several nodes these are the jobs whose
+   * lease is over, and each `tick` looks for them again.
+   */
   recover(): Promise<void>
   /** Starts due jobs. Called every second and after a job is created. */
   tick(): Promise<void>
@@ -64,14 +67,30 @@ export interface JobsOptions {
   clock: Clock
   log: Log
   random: Random
+  /** The nodes that share the catalog. Undefined for the only process of a catalog, to which all running jobs belong. */
+  nodes?: LiveNodes | undefined
 }
+
+/** The nodes that share a catalog and have not stopped, by their numbers. */
+export interface LiveNodes {
+  /** Number of this node. */
+  own: number
+  /** Returns the numbers of all live nodes, this one included. */
+  live(): readonly number[]
+}
+
+/** Returns the slot of one node, where every node has its own. */
+export const slotOnNode = (slot: string, node: number): string => `${slot} on node ${node}`
 
 /** Context of a running job. */
 export interface JobWork<Payload = unknown> {
   readonly job: Job
   /** Payload of the job, as given or as last saved. */
   readonly payload: Payload
-  /** Aborted when the process stops or the job is cancelled. The job then ends within seconds, at a point it can resume from. */
+  /**
+   * Aborted when the process stops, the job is cancelled, or another node has taken it over. The job then ends within seconds, at a point
+   * it can resume from.
+   */
   readonly signal: AbortSignal
   /** Reports progress. Cheap, because updates are stored and sent less often. */
   progress(progress: JobProgress): void
@@ -92,6 +111,11 @@ export interface JobKind<Payload = unknown> {
   retryMs?(attempts: number): number
   /** Maximum number of concurrent jobs of the kind, with different keys. Default: 2. */
   atOnce?: number
+  /**
+   * Whether the job works on the data folder. With several nodes it runs on the node that enqueued it, and one that is due by its
+   * schedule runs on every node.
+   */
+  onDisk?: boolean
   /** Runs the job. Throws on failure: the message of an `AppError` is shown to users, any other error is a bug and is logged. */
   run(work: JobWork<Payload>): Promise<unknown>
 }

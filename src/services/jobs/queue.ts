@@ -7,21 +7,23 @@ import {
   claimJob,
   deleteJobsFinishedBefore,
   finishJob,
+  heldJobs,
   insertJob,
   type JobFilter,
   jobById,
   listDueJobs,
   listJobs,
   listRunningJobs,
+  type NewJobRow,
   queuedJob,
-  renewLease,
+  renewJobLeases,
   requeueJob,
   saveJobPayload,
   saveJobProgress,
 } from "../../store/catalog/jobs.ts"
 import { slicesOf } from "../lists/paging.ts"
 import { type EndingJob, INTERRUPTED, JobEnds, JobListeners } from "./ends.ts"
-import { CRASHES, type JobKind, type Jobs, type JobsOptions, type NewJob } from "./jobs.ts"
+import { CRASHES, type JobKind, type Jobs, type JobsOptions, type NewJob, slotOnNode } from "./jobs.ts"
 
 interface Kind extends JobKind {
   isOn(): boolean
@@ -30,7 +32,6 @@ interface Kind extends JobKind {
 interface Running extends EndingJob {
   /** Time at which progress was last stored. */
   savedAt: number
-  leasedAt: number
   ended: Promise<void>
 }
 
@@ -44,6 +45,8 @@ class Queue implements Jobs {
   readonly #running = new Map<number, Running>()
   readonly #listeners = new JobListeners()
   readonly #ends: JobEnds
+  /** Monotonic time at which the leases were last renewed. */
+  #renewedAt = Number.NEGATIVE_INFINITY
   #beginning: Promise<void> = Promise.resolve()
   #isStarted = false
   #isStopped = false
@@ -51,7 +54,7 @@ class Queue implements Jobs {
   constructor(options: JobsOptions) {
     this.#options = options
     this.#self = options.random(8).toHex()
-    this.#ends = new JobEnds({ ...options, onEnd: (job) => this.#listeners.notify(job) })
+    this.#ends = new JobEnds({ ...options, self: this.#self, onEnd: (job) => this.#listeners.notify(job) })
   }
 
   get #catalog(): Catalog {
@@ -60,6 +63,10 @@ class Queue implements Jobs {
   get #now(): number {
     return this.#options.clock.now()
   }
+  /** Number of this node, or null for the only process of the catalog. */
+  get #node(): number | null {
+    return this.#options.nodes?.own ?? null
+  }
 
   define(kind: string, definition: JobKind, isOn = () => true): void {
     if (this.#kinds.has(kind)) throw new Error(`The job ${kind} is defined twice`)
@@ -67,19 +74,34 @@ class Queue implements Jobs {
   }
 
   async enqueue(given: NewJob, statements?: Statements): Promise<Job | undefined> {
-    const { kind, key = "", join = false } = given
+    const { kind, join = false } = given
     if (!this.#kinds.has(kind)) throw new Error(`No job is called ${kind}`)
     const make = async (within: Statements): Promise<Job | undefined> => {
-      const row = rowOf(given, this.#now)
-      const queued = join ? await queuedJob(within, kind, key) : undefined
-      if (!queued) return insertJob(within, row)
-      return queued.run_at <= row.run_at ? queued : advanceJob(within, queued.id, row.run_at)
+      const jobs: (Job | undefined)[] = []
+      for (const row of this.#rowsOf(given)) {
+        const queued = join ? await queuedJob(within, row) : undefined
+        if (!queued) jobs.push(await insertJob(within, row))
+        else jobs.push(queued.run_at <= row.run_at ? queued : await advanceJob(within, queued.id, row.run_at))
+      }
+      return jobs.find((job) => job !== undefined)
     }
     const job = await (statements ? make(statements) : this.#catalog.transaction(make))
     // The catalog runs one transaction at a time, so the search for due jobs runs after the commit of this one.
     const wait = (job?.run_at ?? 0) - this.#now
     if (this.#isStarted && wait <= JOBS.beatMs) setTimeout(() => void this.tick(), Math.max(0, wait))
     return job
+  }
+
+  /** Returns the rows of a new job: one, except for a scheduled job on data folders, which every live node has its own of. */
+  #rowsOf({ kind, key = "", slot, organizationId, siteId, payload = {}, runAt, createdBy }: NewJob): NewJobRow[] {
+    const row = {
+      ...{ kind, key, organization_id: organizationId ?? null, site_id: siteId ?? null, payload, run_at: runAt ?? this.#now },
+      ...{ created_by: createdBy ?? null, created_at: this.#now },
+    }
+    const { nodes } = this.#options
+    if (!nodes || !this.#kinds.get(kind)?.onDisk) return [{ ...row, slot: slot ?? null, node: null }]
+    if (slot === undefined) return [{ ...row, slot: null, node: nodes.own }]
+    return nodes.live().map((node) => ({ ...row, slot: slotOnNode(slot, node), node }))
   }
 
   async get(id: number): Promise<Job | undefined> {
@@ -126,18 +148,22 @@ class Queue implements Jobs {
 
   async recover(): Promise<void> {
     this.#isStarted = true
-    for await (const slice of slicesOf((part) => listRunningJobs(this.#catalog, part))) {
-      for (const job of slice) await this.#recoverOne(job)
+    await this.#recoverInterrupted()
+  }
+
+  /** Resumes or fails all interrupted jobs: those whose lease is over, or all if only this process serves the catalog. */
+  async #recoverInterrupted(): Promise<void> {
+    const expired = this.#options.nodes !== undefined
+    for await (const slice of slicesOf((part) => listRunningJobs(this.#catalog, { ...part, expired }))) {
+      for (const job of slice) await this.#recoverOne(job, expired ? { holder: "expired" } : {})
     }
   }
 
-  /** Resumes or fails one interrupted job. Only this process serves the catalog, so leases of other processes are dead. */
-  async #recoverOne(job: Job): Promise<void> {
-    const kind = this.#kinds.get(job.kind)
-    const { id, attempts } = job
+  async #recoverOne({ id, kind: name, attempts }: Job, of: { holder?: "expired" }): Promise<void> {
+    const kind = this.#kinds.get(name)
     const mayResume = kind?.interrupted === "resume" && attempts < (kind.attempts ?? 1) + CRASHES
-    if (mayResume) await requeueJob(this.#catalog, id, { at: this.#now, attempts })
-    else await finishJob(this.#catalog, id, { state: "failed", at: this.#now, error: INTERRUPTED })
+    if (mayResume) await requeueJob(this.#catalog, id, { at: this.#now, attempts, ...of })
+    else await finishJob(this.#catalog, id, { state: "failed", at: this.#now, error: INTERRUPTED, ...of })
   }
 
   tick(): Promise<void> {
@@ -168,18 +194,24 @@ class Queue implements Jobs {
 
   async #begin(): Promise<void> {
     if (this.#isStopped) return
-    await this.#renewLeases()
+    await this.#keepLeases()
     await this.#ends.storePending()
+    if (this.#options.nodes) await this.#followOthers()
     const free = JOBS.atOnce - this.#running.size
     const kinds = [...this.#kinds].filter(([name, kind]) => kind.isOn() && this.#countOf(name) < (kind.atOnce ?? JOBS.atOnceOfKind))
     if (free <= 0 || kinds.length === 0) return
-    const due = await listDueJobs(
-      this.#catalog,
-      kinds.map(([name]) => name),
-      this.#now,
-      JOBS.looked,
-    )
+    const names = kinds.map(([name]) => name)
+    const due = await listDueJobs(this.#catalog, { kinds: names, now: this.#now, node: this.#node, limit: JOBS.looked })
     for (const job of due) if (this.#mayBegin(job)) await this.#claim(job)
+  }
+
+  /** Takes over what other nodes left behind, and reports the jobs that they run to the listeners here. */
+  async #followOthers(): Promise<void> {
+    await this.#recoverInterrupted()
+    for (const id of this.#listeners.watched()) {
+      const job = this.#running.has(id) ? undefined : await jobById(this.#catalog, id)
+      if (job) this.#listeners.notify(job)
+    }
   }
 
   /** Returns whether a job may start, counting the jobs started meanwhile. */
@@ -194,11 +226,10 @@ class Queue implements Jobs {
   }
 
   async #claim({ id, kind: name }: Job): Promise<void> {
-    const job = await claimJob(this.#catalog, id, { by: this.#self, until: this.#now + JOBS.leaseMs, now: this.#now })
+    const job = await claimJob(this.#catalog, id, { by: this.#self, ms: JOBS.leaseMs, now: this.#now })
     const kind = this.#kinds.get(name)
     if (!job || !kind) return
-    const leasedAt = this.#options.clock.monotonic()
-    const running: Running = { job, kind, abort: new AbortController(), isCancelled: false, savedAt: 0, leasedAt, ended: Promise.resolve() }
+    const running: Running = { job, kind, abort: new AbortController(), isCancelled: false, savedAt: 0, ended: Promise.resolve() }
     this.#running.set(id, running)
     running.ended = this.#carryOut(running)
   }
@@ -229,34 +260,27 @@ class Queue implements Jobs {
     const now = this.#options.clock.monotonic()
     if (now - running.savedAt < JOBS.progressMs) return
     running.savedAt = now
-    saveJobProgress(this.#catalog, running.job.id, progress).catch((error) =>
+    saveJobProgress(this.#catalog, { id: running.job.id, by: this.#self }, progress).catch((error) =>
       this.#options.log.warn("progress could not be stored", { error }),
     )
   }
 
   async #save(running: Running, payload: unknown): Promise<void> {
-    await saveJobPayload(this.#catalog, running.job.id, payload)
+    const isHeld = await saveJobPayload(this.#catalog, { id: running.job.id, by: this.#self }, payload)
+    if (!isHeld) throw new Error("Another process has ended this job or taken it over")
     running.job = { ...running.job, payload }
   }
 
-  async #renewLeases(): Promise<void> {
+  /** Renews the leases of the running jobs, and aborts those that another node has ended or taken over. */
+  async #keepLeases(): Promise<void> {
     const now = this.#options.clock.monotonic()
-    for (const running of this.#running.values()) {
-      if (now - running.leasedAt < JOBS.leaseMs / 3) continue
-      running.leasedAt = now
-      await renewLease(this.#catalog, running.job.id, this.#now + JOBS.leaseMs)
-    }
+    const isDue = now - this.#renewedAt >= JOBS.leaseMs / 3
+    if (this.#running.size === 0 || !(isDue || this.#options.nodes)) return
+    const running = [...this.#running]
+    const held = new Set(
+      isDue ? await renewJobLeases(this.#catalog, { by: this.#self, ms: JOBS.leaseMs }) : await heldJobs(this.#catalog, this.#self),
+    )
+    if (isDue) this.#renewedAt = now
+    for (const [id, { abort }] of running) if (!held.has(id)) abort.abort()
   }
 }
-
-const rowOf = ({ kind, key = "", slot, organizationId, siteId, payload = {}, runAt, createdBy }: NewJob, now: number) => ({
-  kind,
-  key,
-  slot: slot ?? null,
-  organization_id: organizationId ?? null,
-  site_id: siteId ?? null,
-  payload,
-  run_at: runAt ?? now,
-  created_by: createdBy ?? null,
-  created_at: now,
-})

@@ -1,5 +1,6 @@
 import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
+import { JOBS } from "../../domain/limits.ts"
 import { fault } from "../../domain/shape.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import {
@@ -7,13 +8,16 @@ import {
   claimSlot,
   declareSchedule,
   finishJob,
+  isSlotDone,
   listSchedules,
   noteScheduleRun,
   planSchedule,
+  renewJobLeases,
   type Schedule,
   scheduleByName,
 } from "../../store/catalog/jobs.ts"
-import type { Jobs } from "./jobs.ts"
+import type { Random } from "../secrets/secrets.ts"
+import { type Jobs, type LiveNodes, slotOnNode } from "./jobs.ts"
 
 /** Schedule of a recurring kind of job. */
 export interface Recurring {
@@ -161,34 +165,55 @@ interface Slot {
   /** Day or week that the slot stands for. */
   due: string
   siteId?: number
+  /** Whether the work is on the data folder, so that every node has its own. */
+  onDisk?: boolean
 }
 
-export function createJobSlots(catalog: Catalog, clock: Pick<Clock, "now">): JobSlots {
+interface JobSlotsOptions {
+  catalog: Catalog
+  clock: Pick<Clock, "now">
+  random: Random
+  nodes?: LiveNodes | undefined
+}
+
+export function createJobSlots({ catalog, clock, random, nodes }: JobSlotsOptions): JobSlots {
+  /** Identifies this process as the holder of leases. */
+  const self = random(8).toHex()
   // Called every minute for every site, so slots that are known to be done are kept in memory.
   const done = new Map<string, string>()
+
+  async function carryOut(id: number, work: () => Promise<unknown>): Promise<void> {
+    const renewal = setInterval(() => {
+      renewJobLeases(catalog, { by: self, ms: JOBS.leaseMs }).catch(() => {}) // repeated before the lease is over
+    }, JOBS.leaseMs / 3)
+    const holder = { by: self }
+    try {
+      await work()
+      await finishJob(catalog, id, { state: "done", at: clock.now(), holder })
+    } catch (error) {
+      const failed = { code: "internal_error", message: "An internal error occurred. See the log of the instance." }
+      await finishJob(catalog, id, { state: "failed", at: clock.now(), error: failed, holder })
+      throw error
+    } finally {
+      clearInterval(renewal)
+    }
+  }
+
   return {
-    async once({ name, due, siteId }, work) {
+    async once({ name, due, siteId, onDisk }, work) {
       const key = siteId === undefined ? "" : String(siteId)
       const place = `${name} ${key}`
       if (done.get(place) === due) return false
       const now = clock.now()
-      const row = { kind: `core.${name}`, key, slot: siteId === undefined ? due : `${due} of ${siteId}`, site_id: siteId ?? null }
-      const rest = { organization_id: null, payload: {}, run_at: now, created_by: null, created_at: now }
-      const job = await claimSlot(catalog, { ...row, ...rest }, { by: "upkeep", until: now, now })
-      if (job) await carryOut(catalog, job.id, work, clock)
-      done.set(place, due)
+      const node = onDisk && nodes ? nodes.own : null
+      const shared = siteId === undefined ? due : `${due} of ${siteId}`
+      const row = { kind: `core.${name}`, key, slot: node === null ? shared : slotOnNode(shared, node), site_id: siteId ?? null }
+      const rest = { organization_id: null, payload: {}, run_at: now, created_by: null, created_at: now, node }
+      const job = await claimSlot(catalog, { ...row, ...rest }, { by: self, ms: JOBS.leaseMs, now })
+      if (job) await carryOut(job.id, work)
+      // Another node may fail at a slot that it has begun.
+      if (job || (await isSlotDone(catalog, row))) done.set(place, due)
       return job !== undefined
     },
-  }
-}
-
-async function carryOut(catalog: Catalog, id: number, work: () => Promise<unknown>, { now }: Pick<Clock, "now">): Promise<void> {
-  try {
-    await work()
-    await finishJob(catalog, id, { state: "done", at: now() })
-  } catch (error) {
-    const failed = { code: "internal_error", message: "An internal error occurred. See the log of the instance." }
-    await finishJob(catalog, id, { state: "failed", at: now(), error: failed })
-    throw error
   }
 }

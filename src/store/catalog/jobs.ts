@@ -1,6 +1,7 @@
 import type { Job, JobProgress, JobState } from "../../domain/job.ts"
 import { raw, Sql, sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
+import { SERVER_NOW } from "./lease.ts"
 
 const JOB = sql`
   id, kind, key, slot, organization_id, site_id, state, payload_json, progress_json, attempts, run_at, created_by, created_at,
@@ -17,15 +18,17 @@ export interface NewJobRow {
   run_at: number
   created_by: number | null
   created_at: number
+  /** Number of the node whose disk the job works on; null for a job that any node can run. */
+  node: number | null
 }
 
 /** Inserts a job. Returns undefined when the slot already has one. */
 export async function insertJob(catalog: Statements, job: NewJobRow): Promise<Job | undefined> {
   const row = await catalog.get<JobRow>(sql`
-    insert into jobs (kind, key, slot, organization_id, site_id, state, payload_json, run_at, created_by, created_at)
+    insert into jobs (kind, key, slot, organization_id, site_id, state, payload_json, run_at, created_by, created_at, node)
     values (
       ${job.kind}, ${job.key}, ${job.slot}, ${job.organization_id}, ${job.site_id}, 'queued', ${JSON.stringify(job.payload)},
-      ${job.run_at}, ${job.created_by}, ${job.created_at}
+      ${job.run_at}, ${job.created_by}, ${job.created_at}, ${job.node}
     )
     on conflict do nothing
     returning ${JOB}`)
@@ -37,10 +40,13 @@ export async function jobById(catalog: Statements, id: number): Promise<Job | un
   return row && toJob(row)
 }
 
-/** Returns a queued job of this kind and key. */
-export async function queuedJob(catalog: Statements, kind: string, key: string): Promise<Job | undefined> {
+/** Returns a queued job of this kind, key and node. */
+export async function queuedJob(
+  catalog: Statements,
+  { kind, key, node }: Pick<NewJobRow, "kind" | "key" | "node">,
+): Promise<Job | undefined> {
   const row = await catalog.get<JobRow>(sql`
-    select ${JOB} from jobs where state = 'queued' and kind = ${kind} and key = ${key} order by id limit 1`)
+    select ${JOB} from jobs where state = 'queued' and kind = ${kind} and key = ${key} and node is ${node} order by id limit 1`)
   return row && toJob(row)
 }
 
@@ -71,36 +77,59 @@ export async function listJobs(
   return rows.map(toJob)
 }
 
-/** Lists due jobs of these kinds, longest waiting first. Jobs are left out while one of the same kind and key runs. */
-export async function listDueJobs(catalog: Statements, kinds: readonly string[], now: number, limit: number): Promise<Job[]> {
+/** The jobs that a node looks for. */
+interface DueJobs {
+  kinds: readonly string[]
+  /** Epoch milliseconds. */
+  now: number
+  /** Number of the node; null for the only process of a catalog. */
+  node: number | null
+  limit: number
+}
+
+/** Restricts jobs to those whose kind and key no running job has. */
+const IS_ALONE = raw(
+  "not exists (select 1 from jobs as other where other.state = 'running' and other.kind = jobs.kind and other.key = jobs.key)",
+)
+
+/**
+ * Lists due jobs that a node can run, longest waiting first. Jobs are left out while one of the same kind and key runs, and while they
+ * wait for another node.
+ */
+export async function listDueJobs(catalog: Statements, { kinds, now, node, limit }: DueJobs): Promise<Job[]> {
   const rows = await catalog.all<JobRow>(sql`
-    select ${JOB} from jobs where state = 'queued' and run_at <= ${now} and kind in (${list(kinds)})
-      and not exists (select 1 from jobs as other where other.state = 'running' and other.kind = jobs.kind and other.key = jobs.key)
+    select ${JOB} from jobs where state = 'queued' and run_at <= ${now} and kind in (${list(kinds)}) and (node is null or node = ${node})
+      and ${IS_ALONE}
     order by run_at, id limit ${limit}`)
   return rows.map(toJob)
 }
 
 const list = (values: readonly string[]): Sql => new Sql(values.map(() => "?").join(", "), values)
 
-/** Lists the running jobs after an id, by id ascending. */
-export async function listRunningJobs(catalog: Statements, { after, limit }: { after: number; limit: number }): Promise<Job[]> {
+/** Lists the running jobs after an id, by id ascending; with `expired` those whose lease is over by the server's clock. */
+export async function listRunningJobs(
+  catalog: Statements,
+  { after, limit, expired }: { after: number; limit: number; expired: boolean },
+): Promise<Job[]> {
   const rows = await catalog.all<JobRow>(sql`
-    select ${JOB} from jobs where state = 'running' and id > ${after} order by id limit ${limit}`)
+    select ${JOB} from jobs where state = 'running' and id > ${after} ${expired ? OF_EXPIRED : raw("")} order by id limit ${limit}`)
   return rows.map(toJob)
 }
 
-interface Lease {
+const OF_EXPIRED = sql`and leased_until <= ${SERVER_NOW}`
+
+/** The process that runs a job, and for how long others wait for its next sign of life, in milliseconds. */
+interface JobLease {
   by: string
-  until: number
-  now: number
+  ms: number
 }
 
-/** Starts a queued job. Returns undefined when it is no longer queued. */
-export async function claimJob(catalog: Statements, id: number, { by, until, now }: Lease): Promise<Job | undefined> {
+/** Starts a queued job. Returns undefined when it is no longer queued, or when another node runs one of the same kind and key. */
+export async function claimJob(catalog: Statements, id: number, { by, ms, now }: JobLease & { now: number }): Promise<Job | undefined> {
   const row = await catalog.get<JobRow>(sql`
-    update jobs set state = 'running', attempts = attempts + 1, leased_by = ${by}, leased_until = ${until}, started_at = ${now},
-      finished_at = null, error_code = null, error_message = null
-    where id = ${id} and state = 'queued'
+    update jobs set state = 'running', attempts = attempts + 1, leased_by = ${by}, leased_until = ${SERVER_NOW} + ${ms},
+      started_at = ${now}, finished_at = null, error_code = null, error_message = null
+    where id = ${id} and state = 'queued' and ${IS_ALONE}
     returning ${JOB}`)
   return row && toJob(row)
 }
@@ -109,14 +138,14 @@ export async function claimJob(catalog: Statements, id: number, { by, until, now
 export async function claimSlot(
   catalog: Statements,
   job: NewJobRow & { slot: string },
-  { by, until, now }: Lease,
+  { by, ms, now }: JobLease & { now: number },
 ): Promise<Job | undefined> {
   const row = await catalog.get<JobRow>(sql`
     insert into jobs (
-      kind, key, slot, site_id, state, payload_json, attempts, run_at, leased_by, leased_until, created_at, started_at
+      kind, key, slot, site_id, state, payload_json, attempts, run_at, leased_by, leased_until, created_at, started_at, node
     ) values (
-      ${job.kind}, ${job.key}, ${job.slot}, ${job.site_id}, 'running', ${JSON.stringify(job.payload)}, 1, ${job.run_at}, ${by}, ${until},
-      ${job.created_at}, ${now}
+      ${job.kind}, ${job.key}, ${job.slot}, ${job.site_id}, 'running', ${JSON.stringify(job.payload)}, 1, ${job.run_at}, ${by},
+      ${SERVER_NOW} + ${ms}, ${job.created_at}, ${now}, ${job.node}
     )
     on conflict (kind, slot) where slot is not null do update set
       state = 'running', attempts = attempts + 1, leased_by = excluded.leased_by, leased_until = excluded.leased_until,
@@ -126,27 +155,61 @@ export async function claimSlot(
   return row && toJob(row)
 }
 
-export const renewLease = (catalog: Statements, id: number, until: number): Promise<void> =>
-  catalog.run(sql`update jobs set leased_until = ${until} where id = ${id}`)
+/** Returns whether the job of a slot is done. */
+export async function isSlotDone(catalog: Statements, { kind, slot }: { kind: string; slot: string }): Promise<boolean> {
+  return (await catalog.get(sql`select 1 from jobs where kind = ${kind} and slot = ${slot} and state = 'done'`)) !== undefined
+}
 
-export const saveJobProgress = (catalog: Statements, id: number, progress: JobProgress): Promise<void> =>
-  catalog.run(sql`update jobs set progress_json = ${JSON.stringify(progress)} where id = ${id}`)
+/** Renews the leases of a process. Returns the ids of its running jobs. */
+export async function renewJobLeases(catalog: Statements, { by, ms }: JobLease): Promise<number[]> {
+  const rows = await catalog.all<{ id: number }>(sql`
+    update jobs set leased_until = ${SERVER_NOW} + ${ms} where state = 'running' and leased_by = ${by} returning id`)
+  return rows.map(({ id }) => id)
+}
 
-export const saveJobPayload = (catalog: Statements, id: number, payload: unknown): Promise<void> =>
-  catalog.run(sql`update jobs set payload_json = ${JSON.stringify(payload)} where id = ${id}`)
+/** Returns the ids of the jobs that a process runs. */
+export async function heldJobs(catalog: Statements, by: string): Promise<number[]> {
+  const rows = await catalog.all<{ id: number }>(sql`select id from jobs where state = 'running' and leased_by = ${by} limit 1000`)
+  return rows.map(({ id }) => id)
+}
+
+/** Stores the progress of a job that the process still runs. */
+export const saveJobProgress = (catalog: Statements, { id, by }: HeldJob, progress: JobProgress): Promise<void> =>
+  catalog.run(sql`update jobs set progress_json = ${JSON.stringify(progress)} where id = ${id} and leased_by = ${by}`)
+
+/** Stores the payload of a job. Returns false when the process no longer runs it. */
+export async function saveJobPayload(catalog: Statements, { id, by }: HeldJob, payload: unknown): Promise<boolean> {
+  const row = await catalog.get(sql`
+    update jobs set payload_json = ${JSON.stringify(payload)} where id = ${id} and leased_by = ${by} returning id`)
+  return row !== undefined
+}
+
+interface HeldJob {
+  id: number
+  by: string
+}
+
+/** Whose running job is ended: that of a process, or one whose lease is over. Default: of any process. */
+type Holder = { by: string } | "expired"
+
+function heldBy(holder: Holder | undefined): Sql {
+  if (holder === undefined) return raw("")
+  return holder === "expired" ? OF_EXPIRED : sql`and leased_by = ${holder.by}`
+}
 
 export interface JobEnd {
   state: "done" | "failed" | "cancelled"
   at: number
   error?: { code: string; message: string }
+  holder?: Holder
 }
 
-/** Finishes a job. Returns undefined when it has already finished. */
-export async function finishJob(catalog: Statements, id: number, { state, at, error }: JobEnd): Promise<Job | undefined> {
+/** Finishes a job. Returns undefined when it has already finished, or when another process holds it. */
+export async function finishJob(catalog: Statements, id: number, { state, at, error, holder }: JobEnd): Promise<Job | undefined> {
   const row = await catalog.get<JobRow>(sql`
     update jobs set state = ${state}, finished_at = ${at}, leased_by = null, leased_until = null, error_code = ${error?.code ?? null},
       error_message = ${error?.message ?? null}
-    where id = ${id} and state in ('queued', 'running')
+    where id = ${id} and state in ('queued', 'running') ${heldBy(holder)}
     returning ${JOB}`)
   return row && toJob(row)
 }
@@ -156,14 +219,15 @@ interface Requeue {
   /** Number of starts that count. A start that was interrupted by an orderly stop does not. */
   attempts: number
   error?: { code: string; message: string }
+  holder?: Holder
 }
 
-/** Puts a job back into the queue. */
-export async function requeueJob(catalog: Statements, id: number, { at, attempts, error }: Requeue): Promise<Job | undefined> {
+/** Puts a job back into the queue. Returns undefined when another process holds it. */
+export async function requeueJob(catalog: Statements, id: number, { at, attempts, error, holder }: Requeue): Promise<Job | undefined> {
   const row = await catalog.get<JobRow>(sql`
     update jobs set state = 'queued', run_at = ${at}, attempts = ${attempts}, leased_by = null, leased_until = null, finished_at = null,
       error_code = ${error?.code ?? null}, error_message = ${error?.message ?? null}
-    where id = ${id} and state in ('running', 'failed', 'cancelled')
+    where id = ${id} and state in ('running', 'failed', 'cancelled') ${heldBy(holder)}
     returning ${JOB}`)
   return row && toJob(row)
 }

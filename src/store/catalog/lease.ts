@@ -13,8 +13,8 @@ export interface Lease {
 
 export const LEASE_MS = 30_000
 
-/** The server's clock is the one that all nodes share. */
-const NOW = raw("cast(unixepoch('subsec') * 1000 as integer)")
+/** The time in epoch milliseconds by the clock of the catalog's server, which all nodes share. */
+export const SERVER_NOW = raw("cast(unixepoch('subsec') * 1000 as integer)")
 
 /** Creates the table of leases. It is not a migration, because it must exist before them: two nodes must not migrate at the same time. */
 export const createLeases = (catalog: Statements): Promise<void> =>
@@ -34,10 +34,10 @@ export async function takeLease(
 ): Promise<(Lease & { expires_at: number }) | undefined> {
   const taken = await catalog.get(sql`
     insert into leases (id, node, holder, described, expires_at)
-    values (1, ${node}, ${holder}, ${described}, ${NOW} + ${LEASE_MS})
+    values (1, ${node}, ${holder}, ${described}, ${SERVER_NOW} + ${LEASE_MS})
     on conflict (id) do update set
       node = excluded.node, holder = excluded.holder, described = excluded.described, expires_at = excluded.expires_at
-    where leases.node = excluded.node or leases.expires_at <= ${NOW}
+    where leases.node = excluded.node or leases.expires_at <= ${SERVER_NOW}
     returning id`)
   return taken ? undefined : currentLease(catalog)
 }
@@ -45,7 +45,7 @@ export async function takeLease(
 /** Renews the lease. Returns false when another node has taken it. An expired lease that no other node took is renewed. */
 export async function renewLease(catalog: Statements, holder: string): Promise<boolean> {
   const renewed = await catalog.get(sql`
-    update leases set expires_at = ${NOW} + ${LEASE_MS} where holder = ${holder} returning id`)
+    update leases set expires_at = ${SERVER_NOW} + ${LEASE_MS} where holder = ${holder} returning id`)
   return renewed !== undefined
 }
 

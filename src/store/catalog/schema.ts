@@ -17,6 +17,7 @@ import auditAnchor from "./migrations/0013_audit_anchor.sql" with { type: "text"
 import visibleImports from "./migrations/0014_visible_imports.sql" with { type: "text" }
 import connections from "./migrations/0016_connections.sql" with { type: "text" }
 import invitedSiteRoles from "./migrations/0017_invited_site_roles.sql" with { type: "text" }
+import jobsOfNodes from "./migrations/0018_jobs_of_nodes.sql" with { type: "text" }
 
 /** The migrations of the core's tables. Each plugin has its own list. */
 export const CATALOG_SCHEMA: MigrationList = {
@@ -38,6 +39,7 @@ export const CATALOG_SCHEMA: MigrationList = {
     { name: "0014_visible_imports", sql: visibleImports },
     { name: "0016_connections", sql: connections },
     { name: "0017_invited_site_roles", sql: invitedSiteRoles },
+    { name: "0018_jobs_of_nodes", sql: jobsOfNodes },
   ],
 }
 

@@ -59,7 +59,7 @@ test("runs one job per kind and key at a time, and as many per kind as the kind 
   let most = 0
   const run = async () => {
     most = Math.max(most, ++running)
-    await Bun.sleep(5)
+    await Bun.sleep(50)
     running--
   }
   await using queue = await openQueue({ "a.same-key": { run }, "a.two-keys": { run, atOnce: 3 } })
