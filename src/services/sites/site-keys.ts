@@ -2,7 +2,15 @@
 import type { Clock } from "../../domain/clock.ts"
 import type { IdentityKeys, Salts } from "../../ingest/identity/salt-period.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
-import { deleteSalt, listOverdueSalts, type SiteKeyPurpose, saltOf, siteKey, upsertSalt, upsertSiteKey } from "../../store/catalog/sites.ts"
+import {
+  deleteSalts,
+  listOverdueSalts,
+  listSalts,
+  type SiteKeyPurpose,
+  siteKey,
+  upsertSalts,
+  upsertSiteKey,
+} from "../../store/catalog/sites.ts"
 import type { Random, SecretPlace, Secrets } from "../secrets/secrets.ts"
 
 const SITE_KEY_BYTES = 32
@@ -79,12 +87,25 @@ interface SaltsOptions {
 }
 
 const SALT_BYTES = 32
-const MAX_DESTROYED_AT_ONCE = 1_000
+/** Number of salts that one statement reads, creates or destroys: about two milliseconds of work. */
+const BATCH = 100
+
+/** A salt that is read, or created if it is not stored yet. */
+interface WantedSalt extends SitePeriod {
+  destroyAt: number
+}
+
+/** A salt that events wait for. */
+interface AwaitedSalt extends WantedSalt {
+  resolve(salt: Uint8Array): void
+  reject(error: unknown): void
+}
 
 /**
  * Creates the store of random salts, one per site and local day, ISO week or month. A salt is created at first use and remains
  * the same across restarts and clock jumps until it is destroyed. For a period that is already over `get` returns random bytes
- * that are not stored, so a destroyed salt never comes back.
+ * that are not stored, so a destroyed salt never comes back. Salts that are wanted at the same time share a transaction, because at
+ * midnight all sites of a time zone need new ones.
  */
 export function createSalts({ catalog, secrets, clock, random }: SaltsOptions): SaltStore {
   /** Salts by site, then by period. A combined string key would have to be built for every event. */
@@ -101,23 +122,52 @@ export function createSalts({ catalog, secrets, clock, random }: SaltsOptions): 
     if (ofSite?.size === 0) salts.delete(siteId)
   }
 
-  async function read(place: SitePeriod & { destroyAt: number }): Promise<Uint8Array> {
-    const salt = await catalog.transaction((statements) => readOrCreate(statements, place))
-    remember(place, salt)
-    return salt
+  let awaited: AwaitedSalt[] = []
+  let isReading = false
+
+  function read(wanted: WantedSalt): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      awaited.push({ ...wanted, resolve, reject })
+      if (!isReading) void readAwaited()
+    })
   }
-  async function readOrCreate(
-    statements: Statements,
-    { siteId, period, destroyAt }: SitePeriod & { destroyAt: number },
-  ): Promise<Uint8Array> {
-    const place = saltPlace(siteId, period)
-    const row = await saltOf(statements, siteId, period)
-    const found = row && secrets.open(row.sealed, place)
-    if (found) return found
-    const salt = random(SALT_BYTES)
-    await upsertSalt(statements, { site_id: siteId, period, sealed: secrets.seal(salt, place), destroy_at: destroyAt })
-    return salt
+  async function readAwaited(): Promise<void> {
+    isReading = true
+    while (awaited.length > 0) {
+      const batch = awaited.slice(0, BATCH)
+      awaited = awaited.slice(BATCH)
+      try {
+        const found = await readOrCreate(batch)
+        for (const [index, { resolve, ...wanted }] of batch.entries()) {
+          remember(wanted, found[index]!)
+          resolve(found[index]!)
+        }
+      } catch (error) {
+        for (const { reject } of batch) reject(error)
+      }
+    }
+    isReading = false
   }
+  /** Returns the salts in the order of the list. */
+  async function readOrCreate(wanted: readonly WantedSalt[]): Promise<Uint8Array[]> {
+    const rows = await listSalts(catalog, wanted)
+    const sealed = new Map(rows.map(({ site_id, period, sealed }) => [`${site_id} ${period}`, sealed]))
+    const created: (WantedSalt & { salt: Uint8Array })[] = []
+    const salts = wanted.map(({ siteId, period, destroyAt }) => {
+      const stored = sealed.get(`${siteId} ${period}`)
+      const opened = stored && secrets.open(stored, saltPlace(siteId, period))
+      if (opened) return opened
+      const salt = random(SALT_BYTES)
+      created.push({ siteId, period, destroyAt, salt })
+      return salt
+    })
+    if (created.length > 0) await catalog.transaction((statements) => upsertSalts(statements, created.map(sealedSalt)))
+    return salts
+  }
+  const sealedSalt = ({ siteId, period, destroyAt, salt }: WantedSalt & { salt: Uint8Array }) => ({
+    ...{ site_id: siteId, period, destroy_at: destroyAt },
+    sealed: secrets.seal(salt, saltPlace(siteId, period)),
+  })
   return {
     get(siteId, { name: period, expiresAt: destroyAt }) {
       const known = salts.get(siteId)?.get(period)
@@ -131,13 +181,11 @@ export function createSalts({ catalog, secrets, clock, random }: SaltsOptions): 
     async destroy(now, forget) {
       const destroyed: SitePeriod[] = []
       for (;;) {
-        const overdue = await listOverdueSalts(catalog, now, MAX_DESTROYED_AT_ONCE)
+        const overdue = await listOverdueSalts(catalog, now, BATCH)
         if (overdue.length === 0) break
         for (const { site_id, period } of overdue) await forget?.(site_id, period)
         await catalog.transaction(
-          async (statements) => {
-            for (const { site_id, period } of overdue) await deleteSalt(statements, site_id, period)
-          },
+          (statements) => deleteSalts(statements, overdue),
           () => {
             for (const { site_id, period } of overdue) forgetPeriod({ siteId: site_id, period })
           },

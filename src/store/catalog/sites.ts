@@ -197,19 +197,31 @@ export interface SealedSalt {
   destroy_at: number
 }
 
-export const upsertSalt = (catalog: Statements, salt: SealedSalt): Promise<void> =>
-  catalog.run(sql`
+/** Stores salts. Those of a site that was deleted meanwhile are left out. */
+export function upsertSalts(catalog: Statements, salts: readonly SealedSalt[]): Promise<void> {
+  const rows = salts.map(({ site_id, period, sealed, destroy_at }) => [site_id, period, sealed.toHex(), destroy_at])
+  return catalog.run(sql`
     insert into salts (site_id, period, sealed, destroy_at)
-    values (${salt.site_id}, ${salt.period}, ${salt.sealed}, ${salt.destroy_at})
+    select value ->> 0, value ->> 1, unhex(value ->> 2), value ->> 3 from json_each(${JSON.stringify(rows)})
+    where value ->> 0 in (select id from sites)
     on conflict (site_id, period) do update set sealed = excluded.sealed`)
+}
 
-export const saltOf = (catalog: Statements, siteId: number, period: string): Promise<SealedSalt | undefined> =>
-  catalog.get(sql`select site_id, period, sealed, destroy_at from salts where site_id = ${siteId} and period = ${period}`)
+/** Returns the stored ones of the salts, in any order. */
+export const listSalts = (
+  catalog: Statements,
+  wanted: readonly { siteId: number; period: string }[],
+): Promise<Pick<SealedSalt, "site_id" | "period" | "sealed">[]> =>
+  catalog.all(sql`
+    select site_id, period, sealed from json_each(${JSON.stringify(wanted)})
+    join salts on site_id = value ->> 'siteId' and period = value ->> 'period'`)
 
 /** Lists the salts that are due to be destroyed, oldest first. */
 export const listOverdueSalts = (catalog: Statements, now: number, limit: number): Promise<Pick<SealedSalt, "site_id" | "period">[]> =>
   catalog.all(sql`select site_id, period from salts where destroy_at <= ${now} order by destroy_at limit ${limit}`)
 
-/** Destroys a salt. Its bytes are overwritten, because the catalog is opened with `secure_delete`. */
-export const deleteSalt = (catalog: Statements, siteId: number, period: string): Promise<void> =>
-  catalog.run(sql`delete from salts where site_id = ${siteId} and period = ${period}`)
+/** Destroys salts. Their bytes are overwritten, because the catalog is opened with `secure_delete`. */
+export const deleteSalts = (catalog: Statements, salts: readonly Pick<SealedSalt, "site_id" | "period">[]): Promise<void> =>
+  catalog.run(sql`
+    delete from salts where (site_id, period) in
+      (select value ->> 'site_id', value ->> 'period' from json_each(${JSON.stringify(salts)}))`)

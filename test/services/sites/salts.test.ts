@@ -38,6 +38,25 @@ test("concurrent first uses create one salt", async () => {
   expect(await services.catalog.get(sql`select count(*) as n from salts`)).toEqual({ n: 1 })
 })
 
+test("salts that are wanted at the same time share few transactions", async () => {
+  await using services = await withSites({}, "UTC")
+  const { salts, catalog } = services
+  const wanted = Array.from({ length: 350 }, (_, at) => ({ ...day("2026-11-21"), name: `period ${at}` }))
+  await catalog.checkpoint("truncate")
+  const given = await Promise.all(wanted.map((period) => salts.get(1, period)))
+  expect(new Set(given.map((salt) => salt.toHex())).size).toBe(350)
+  // Each transaction adds two pages of 4 KiB or more to the log.
+  expect(await catalog.checkpoint("passive")).toBeLessThan(350 * 4_096)
+  expect(await catalog.get(sql`select count(*) as n from salts`)).toEqual({ n: 350 })
+})
+
+test("a deleted site does not keep others from their salts", async () => {
+  await using services = await withSites({}, "UTC")
+  const [salt] = await Promise.all([services.salts.get(1, day("2026-11-21")), services.salts.get(99, day("2026-11-21"))])
+  expect(await services.catalog.all(sql`select site_id from salts`)).toEqual([{ site_id: 1 }])
+  expect(services.salts.get(1, day("2026-11-21"))).toBe(salt)
+})
+
 test("salts are sealed at rest", async () => {
   using folder = temporaryFolder()
   const salt = await (async () => {
