@@ -19,11 +19,12 @@ const MAX_CACHED_COUNTS = 50_000
 const CACHED_BYTES = 16 << 20
 const ENTRY_BYTES = 64
 
-/** The numbers of the texts that events have used lately, in two generations, and the next number. */
+/** The numbers of the texts that events have used lately, in two generations. */
 interface Numbering {
   recent: Map<string, number>
   earlier: ReadonlyMap<string, number> | undefined
-  next: number
+  /** The number of the next new text. Undefined until there is one, because most dictionaries of a site have no new texts for long. */
+  next: number | undefined
 }
 
 /** Assigns numbers to texts, for the writer. A new text is stored by the commit that first uses it. */
@@ -83,7 +84,8 @@ export class Interner {
   }
 
   #add(siteId: number, name: DictionaryName, numbering: Numbering, text: string, day: string): number {
-    const number = numbering.next++
+    const number = numbering.next ?? nextNumber(this.#db, siteId, name)
+    numbering.next = number + 1
     this.#uses.text(siteId, name, number)
     this.#remember(numbering, text, number)
     this.#db.query("insert into dictionary (site_id, name, id, value) values (?, ?, ?, ?)").run(siteId, name, number, text)
@@ -152,7 +154,7 @@ export class Interner {
     let numbering = numberings.get(name)
     if (!numbering) {
       const fixed = fixedTexts(name).map((text, number) => [text, number] as const)
-      numbering = { recent: new Map(fixed), earlier: undefined, next: nextNumber(this.#db, siteId, name) }
+      numbering = { recent: new Map(fixed), earlier: undefined, next: undefined }
       numberings.set(name, numbering)
       this.#bytes += ENTRY_BYTES
     }
