@@ -16,6 +16,8 @@ import createTransactions from "./row-migrations/0001_transactions.sql" with { t
 import createChunks from "./row-migrations/0002_chunks.sql" with { type: "text" }
 import indexPersons from "./row-migrations/0003_person.sql" with { type: "text" }
 import indexVisitorsByWeek from "./row-migrations/0004_visitor_by_week.sql" with { type: "text" }
+import addStatedAt from "./row-migrations/0005_stated_at.sql" with { type: "text" }
+import createUnpacked from "./row-migrations/0006_unpacked.sql" with { type: "text" }
 import { createSettings } from "./settings.ts"
 import { settingsRoutes } from "./settings-routes.ts"
 import { transactionRoutes } from "./transaction-routes.ts"
@@ -63,6 +65,8 @@ export default definePlugin({
     { name: "0002_chunks", sql: createChunks },
     { name: "0003_person", sql: indexPersons },
     { name: "0004_visitor_by_week", sql: indexVisitorsByWeek },
+    { name: "0005_stated_at", sql: addStatedAt },
+    { name: "0006_unpacked", sql: createUnpacked },
   ],
   errors: ERRORS,
   events: EVENTS,
@@ -111,7 +115,7 @@ function areaOf(host: RevenueHost): Area {
   const attribution = createAttribution(host, { settings, writing })
   recompute = createRecompute(host, { attribution, settings })
   const folding = createFolding(host, { writing, attribution })
-  const following = createFollowing(host, { folding, attribution })
+  const following = createFollowing(host, { writing, folding, attribution })
   const manual = createManual(host, { writing, written: following.soon })
   const visibility = createVisibility(host, { writing, folding, changed: following.soon })
   return { host, settings, rates, writing, recompute, following, visibility, manual, list: createList(host) }

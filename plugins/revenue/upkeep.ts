@@ -16,7 +16,7 @@ import { RECOMPUTE_JOB } from "./settings.ts"
 import { EVENT } from "./transactions/aliases.ts"
 import { FOLD_JOB } from "./transactions/following.ts"
 import { deleteRefund } from "./transactions/refunds.ts"
-import { refoldSale } from "./transactions/removal.ts"
+import { forgetEvents, refoldSale } from "./transactions/removal.ts"
 import { formatDetail } from "./transactions/responses.ts"
 import { deleteSale } from "./transactions/sales.ts"
 import { COLUMNS, NO_VISIT, type TransactionRow } from "./transactions/transaction.ts"
@@ -69,6 +69,7 @@ const removeTransactions = ({ host, writing }: Area, siteId: number): Promise<nu
     )
     await host.rows.write(({ run }) => {
       run(sql`delete from revenue_chunks where site_id = ${siteId}`)
+      run(sql`delete from revenue_unpacked where site_id = ${siteId}`)
       run(sql`delete from revenue_aliases where site_id = ${siteId}`)
       run(sql`delete from revenue_voided where site_id = ${siteId}`)
       run(sql`delete from revenue_cursor where site_id = ${siteId}`)
@@ -112,7 +113,20 @@ export async function erasePerson(area: Area, siteId: number, visitor: string): 
   const of = sql`select id from revenue_transactions where site_id = ${siteId}`
   const ofPerson = sql`${of} and occurred_at / ${raw(WEEK_MS)} in (${weeks}) and visitor = ${visitor} and visitor is not null
     union ${of} and person = ${visitor} and person is not null`
-  return { transactions: await changeAll(area, siteId, (after) => sql`id in (${ofPerson}) and id > ${after} order by id`, clear) }
+  const { touches } = await area.host.sales.touches(site, { visitors: [visitor], from: 0, to: Number.MAX_SAFE_INTEGER })
+  const visits = new Set(touches.map(({ sequence }) => sequence))
+  const reported = reportedBy(siteId, area.host.sales.byVisit(siteId, [...visits]))
+  const isOfPerson = (row: TransactionRow) => row.visitor === visitor || row.person === visitor
+  const transactions = await changeAll(
+    area,
+    siteId,
+    (after) => sql`id in (${ofPerson} union ${reported}) and id > ${after} order by id`,
+    (writer, row) => {
+      writer.book.update(row.id, { stated_at: row.import_id === 0 ? row.occurred_at : null, ...(isOfPerson(row) && NO_VISIT) })
+      forgetEvents(writer, area.host.sales, writer.book.byId(row.id)!, (visit) => visits.has(visit)) // updated above
+    },
+  )
+  return { transactions }
 }
 
 /** Milliseconds of a week, as in the index of visitors. */
@@ -139,20 +153,28 @@ export async function eraseVisits(area: Area, siteId: number, removed: ErasedVis
   const ofVisits = sql`select id from revenue_transactions
     where site_id = ${siteId} and visit_sequence in (select value from json_each(${JSON.stringify([...sequences])}))`
   // An order can have the visit of one event and the amount of another one.
-  const events = area.host.sales.byVisit(siteId, [...sequences]).map(({ sequence }) => String(sequence))
-  const reported = sql`select id from revenue_transactions where provider in ('tracker', 'import') and sale_sequence is not null
-    and id in (select transaction_id from revenue_aliases where site_id = ${siteId} and provider = ${EVENT}
-      and alias in (select value from json_each(${JSON.stringify(events)})))`
-  const isTracked = ({ provider }: TransactionRow) => provider === "tracker" || provider === "import"
+  const reported = reportedBy(siteId, area.host.sales.byVisit(siteId, [...sequences]))
   const transactions = await changeAll(
     area,
     siteId,
     (after) => sql`id in (${ofVisits} union ${reported}) and id > ${after} order by id`,
-    (writer, row) => (isTracked(row) ? removeReports(area, writer, row, isLeft) : clear(writer, row)),
+    (writer, row) =>
+      isKnownWithoutEvents(row)
+        ? forgetEvents(writer, area.host.sales, row, (visit) => sequences.has(visit))
+        : removeReports(area, writer, row, isLeft),
   )
   if (transactions > 0) area.following.soon(siteId)
   return { transactions }
 }
+
+/** Selects the ids of the sales of which some events are further reports. */
+const reportedBy = (siteId: number, events: readonly SaleEvent[]): Sql =>
+  sql`select transaction_id from revenue_aliases where site_id = ${siteId} and provider = ${EVENT}
+    and alias in (select value from json_each(${JSON.stringify(events.map(({ sequence }) => String(sequence)))}))`
+
+/** Returns whether a provider or a member has reported a transaction, or an event of an erased person. */
+const isKnownWithoutEvents = ({ provider, sale_sequence, stated_at }: TransactionRow): boolean =>
+  stated_at !== null || sale_sequence === null || (provider !== "tracker" && provider !== "import")
 
 /** Removes the transactions of an import that was undone. */
 export async function undoImport(area: Area, siteId: number, importId: number): Promise<number> {
@@ -172,7 +194,6 @@ const removeReports = ({ host }: Area, writer: RevenueWriter, row: TransactionRo
   row.type === "sale" ? refoldSale(writer, host.sales, row, isLeft) : deleteRefund(writer, row)
 const remove = (writer: RevenueWriter, row: TransactionRow): void =>
   row.type === "sale" ? deleteSale(writer, row.id) : deleteRefund(writer, row)
-const clear = (writer: RevenueWriter, { id }: TransactionRow): void => writer.book.update(id, NO_VISIT)
 
 /** Changes all rows of a site that match, in slices in the order of the condition. Returns their number. */
 async function changeAll(

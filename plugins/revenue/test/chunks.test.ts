@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { type RowStatements, sql, unpackRows } from "#plugin"
 import { Book } from "../transactions/book.ts"
-import { packTransactions } from "../transactions/chunks.ts"
+import { packTransactions, Unpacked } from "../transactions/chunks.ts"
 import { rowOf } from "../transactions/claim.ts"
 import { claimOf } from "../transactions/folding.ts"
 import { startShop } from "./kit.ts"
@@ -40,6 +40,42 @@ test("what reports read follows new, changed and deleted transactions, in few ro
   const chunks = places.filter(({ chunk }) => chunk >= 0)
   expect(chunks.length).toBe(Math.floor(sold / 512) + (chunks.some(({ chunk }) => chunk === Math.floor(sold / 512)) ? 1 : 0))
   expect(places.length - chunks.length).toBeLessThanOrEqual(8)
+})
+
+test("what reports read follows transactions that are packed several steps later, also if they change before", async () => {
+  await using shop = await startShop()
+  const { events } = shop.instance.app.instance
+  const unpacked = new Unpacked(1)
+  let sold = 0
+  for (let size = 1; sold < ORDERS; size = (size * 7 + 3) % 50) {
+    events.rows((rows) => {
+      const book = new Book(rows, 1)
+      for (let i = 0; i < size; i++) book.insert(saleOf(sold++))
+      if (size % 7 === 0) for (let id = Math.max(1, sold - 100); id <= sold; id += 23) book.update(id, { amount_minor: id + size })
+      if (size % 9 === 0) book.delete(sold - 1)
+      book.flush()
+      unpacked.add(rows, book, numberer)
+    })
+    if (unpacked.size >= 60) events.rows((rows) => unpacked.pack(rows, numberer))
+    if (unpacked.size === 0) expect(events.rows(packed)).toEqual(events.rows(stored))
+  }
+})
+
+test("transactions that an interruption has left unpacked are packed by the next run of the job", async () => {
+  await using shop = await startShop()
+  const { events } = shop.instance.app.instance
+  await shop.sell([{ at: "2026-11-26T10:00:00Z", order: "1", revenue: { amount: "3", currency: "EUR" } }])
+  events.rows((rows) => {
+    const book = new Book(rows, 1)
+    for (let number = 0; number < 3; number++) book.insert(saleOf(number))
+    book.flush()
+    new Unpacked(1).add(rows, book, numberer)
+    expect(packed(rows)).toHaveLength(1)
+  })
+  shop.instance.clock.advance(300_000)
+  await shop.instance.runJobs()
+  expect(events.rows(packed)).toHaveLength(4)
+  expect(events.rows(packed)).toEqual(events.rows(stored))
 })
 
 const saleOf = (number: number) => ({

@@ -1,39 +1,32 @@
 /**
- * Random histories of what removes revenue: imports that are hidden, shown and undone, erasure of people and by filter, retention and a
- * reset, in any order. After each step the report is compared with a model that adds big integers and knows nothing of how it is stored.
+ * Random histories of orders that events, payments, members and imports report, and of what removes such reports: erasure of people and by
+ * filter, retention, imports that are hidden, shown and undone, and a reset, in any order. After each step the list and the report are
+ * compared with a model that folds the reports that are left.
  */
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { bySize, SEED } from "#plugin/test"
 import type { ReportResponse } from "../report/responses.ts"
 import { finish, type Shop, startShop } from "./kit.ts"
+import { dayOf, type Import, type ImportedReport, RemovalModel, type Report } from "./removal-model.ts"
 
 setDefaultTimeout(300_000)
 const HISTORIES = bySize({ check: 2, full: 40, release: 1_000 })
-const STEPS = 12
+const STEPS = 16
 const RANGE = "from=2026-09-01&to=2026-11-26"
-const CURRENCIES = ["EUR", "JPY"] as const
+const ORDERS = ["A", "B", "C", "D"] as const
 const PAGES = ["/a", "/b", "/c"] as const
-/** Imports are of days before, native orders of days after the cutoff of a retention of 30 days. */
 const RETENTION_DAYS = 30
-
-interface Sale {
-  order: string
-  user: string
-  page: string
-  isFromGoogle: boolean
-  currency: (typeof CURRENCIES)[number]
-  /** Of the tracked event, undefined once it is erased. */
-  tracked: bigint | undefined
-  paid: bigint | undefined
-  refunded: bigint
-  isAttributed: boolean
-}
-
-interface Import {
-  id: number
-  minor: bigint
-  isShown: boolean
-}
+/** The local midnight before which that retention removes visits and transactions. The site is in Berlin. */
+const CUTOFF = "2026-10-26T23:00:00Z"
+/** Starts of visits: some whose orders follow after midnight, also that of the retention. */
+const STARTS = [
+  "2026-11-10T09:00:00Z",
+  "2026-11-12T22:58:00Z",
+  "2026-11-13T09:00:00Z",
+  "2026-10-26T22:58:00Z",
+  "2026-10-28T09:00:00Z",
+] as const
+const MINUTE = 60_000
 
 /** Returns whole numbers below a limit, the same for the same seed. */
 function generator(seed: number): (limit: number) => number {
@@ -46,179 +39,181 @@ function generator(seed: number): (limit: number) => number {
   }
 }
 
-const decimal = (minor: bigint, currency: string): string =>
-  currency === "JPY" ? `${minor}` : `${minor / 100n}.${String(minor % 100n).padStart(2, "0")}`
+const money = (minor: number): string => `${minor < 0 ? "-" : ""}${(Math.abs(minor) / 100).toFixed(2)}`
+const timeText = (at: number): string => new Date(at).toISOString().replace(".000", "")
 
-class Model {
-  sales: Sale[] = []
-  manual: bigint[] = []
-  imports: Import[] = []
-
-  /** Gross, refunds and orders by currency, and the gross that Google is credited with. */
-  facts(): Record<string, unknown> {
-    const counted = this.sales.filter(({ tracked, paid }) => tracked !== undefined || paid !== undefined)
-    const amount = ({ tracked, paid }: Sale): bigint => paid ?? tracked ?? 0n
-    const add = (amounts: readonly bigint[]) => amounts.reduce((sum, one) => sum + one, 0n)
-    return Object.fromEntries(
-      CURRENCIES.flatMap((currency) => {
-        const own = counted.filter((sale) => sale.currency === currency)
-        const others = currency === "EUR" ? [...this.manual, ...this.imports.flatMap(({ isShown, minor }) => (isShown ? [minor] : []))] : []
-        const google = add(own.filter(({ isFromGoogle, isAttributed }) => isFromGoogle && isAttributed).map(amount))
-        const orders = own.length + others.length
-        const refunds = add(own.map(({ refunded }) => refunded))
-        if (orders === 0) return []
-        return [
-          [
-            currency,
-            [add([...own.map(amount), ...others]), refunds]
-              .map((minor) => decimal(minor, currency))
-              .concat(decimal(google, currency), String(orders)),
-          ],
-        ]
-      }),
-    )
-  }
-}
-
-async function factsOf(shop: Shop): Promise<Record<string, unknown>> {
-  const { status, body } = await shop.get(`/revenue/report?${RANGE}&group_by=source`)
+/** Returns what the list shows, and the number of orders that Google is credited with, after comparing it with the report. */
+async function shown(shop: Shop): Promise<{ lines: string[]; credited: number }> {
+  const listed = await shop.transactions()
+  const { status, body } = await shop.get(`/revenue/report?${RANGE}&interval=day&group_by=source`)
   if (status !== 200) throw new Error(JSON.stringify(body))
-  const { currencies, breakdown } = body as ReportResponse
-  const google = breakdown.find(({ key }) => key === "Google")
-  return Object.fromEntries(
-    currencies.map(({ currency, gross, refunds, orders }) => {
-      const credited = google?.by_currency.find((one) => one.currency === currency)?.gross.amount
-      return [currency, [gross.amount, refunds.amount, credited ?? (currency === "JPY" ? "0" : "0.00"), String(orders)]]
-    }),
+  const { currencies, timeseries, breakdown } = body as ReportResponse
+  const sum = (type: string) =>
+    listed.filter((each) => each.type === type).reduce((total, { amount }) => total + BigInt(amount.amount_minor), 0n)
+  const sales = listed.filter(({ type }) => type === "sale")
+  expect(currencies.map(({ gross, refunds, orders }) => [gross.amount, refunds.amount, orders])).toEqual(
+    listed.length === 0 ? [] : [[money(Number(sum("sale"))), money(Number(sum("refund"))), sales.length]],
   )
+  const reported = timeseries.flatMap(({ time, by_currency: [sums] }) => (sums && sums.orders > 0 ? [`${time} ${sums.gross.amount}`] : []))
+  const byDay = Map.groupBy(sales, ({ occurred_at }) => dayOf(Date.parse(String(occurred_at))))
+  expect(reported).toEqual(
+    [...byDay].map(([day, group]) => `${day} ${money(group.reduce((total, { amount }) => total + amount.amount_minor, 0))}`).sort(),
+  )
+  const lines = listed
+    .map(({ type, order_id, occurred_at, amount, source, provider }) =>
+      type === "sale"
+        ? `${order_id} ${dayOf(Date.parse(String(occurred_at)))} ${amount.amount_minor} ${provider} ${source ?? "-"}`
+        : `${type} ${order_id} ${dayOf(Date.parse(String(occurred_at)))} ${amount.amount_minor}`,
+    )
+    .sort()
+  return { lines, credited: breakdown.find(({ key }) => key === "Google")?.orders ?? 0 }
 }
 
 test.each(Array.from({ length: HISTORIES }, (_, index) => SEED * 1_000 + index))(
-  "history %d of sales and removals agrees with the model",
+  "history %d of reports and removals agrees with the model",
   async (seed) => {
     const below = generator(seed)
+    const oneOf = <Value>(values: readonly Value[]): Value => values[below(values.length)]!
     await using shop = await startShop({ whole: true, identified: true })
     const console = { cookie: await shop.instance.signIn({ isInstanceAdmin: true }) }
-    const model = new Model()
+    const model = new RemovalModel()
     const log: string[] = []
+    let users = 0
     const accepted = async (sent: ReturnType<Shop["send"]>) => {
       const { status, body } = await sent
       if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)} after ${log.join(", ")}`)
       return body as { id: number; confirm: string }
     }
-    let number = 0
-    const steps: readonly (readonly [name: string, step: () => Promise<void>])[] = [
-      ["sell", sell],
-      ["sell", sell],
-      ["sell", sell],
-      ["pay", pay],
-      ["add", add],
-      ["import", importOne],
-      ["toggle an import", toggle],
-      ["undo an import", undo],
-      ["erase a person", erasePerson],
-      ["erase by page", erasePage],
-      ["retain", retain],
-      ["reset", reset],
-    ]
+    const steps = [sell, sell, sell, browse, pay, add, importSales, toggle, undo, remove, erasePerson, erasePage, erasePage, retain, reset]
     for (let step = 0; step < STEPS; step++) {
       // A reset is rare, because it ends what was built up.
-      const [name, run] = step < 4 ? steps[below(6)]! : steps[below(below(4) === 0 ? 12 : 11)]!
-      log.push(name)
-      await run()
+      await (step < 5 ? steps[below(7)]! : steps[below(below(4) === 0 ? steps.length : steps.length - 1)]!)()
       await shop.sell([])
-      expect({ log, facts: await factsOf(shop) }).toEqual({ log, facts: model.facts() })
+      expect({ log, shown: await shown(shop) }).toEqual({ log, shown: { lines: model.lines(), credited: model.credited() } })
     }
 
+    /** Sends an order of the shop's server, by a person of its own, and sometimes a refund. */
     async function sell(): Promise<void> {
-      const [order, user] = [`O-${++number}`, `u${number}`]
-      const [currency, page] = [CURRENCIES[below(2)]!, PAGES[below(3)]!]
-      const isFromGoogle = below(2) === 0
-      const minor = below(6) === 0 ? 10n ** 15n : BigInt(1 + below(1_000_000))
-      const refunded = below(3) === 0 ? 1n + minor / 3n : 0n
-      const at = (minute: number) => `2026-11-${10 + below(1) + (number % 15)}T10:0${minute}:00Z`
-      const url = `https://shop.example${page}`
-      const money = (amount: bigint) => ({
-        amount: `${amount < 0n ? "-" : ""}${decimal(amount < 0n ? -amount : amount, currency)}`,
-        currency,
-      })
+      const [order, user, page, start] = [oneOf(ORDERS), `u${++users}`, oneOf(PAGES), Date.parse(oneOf(STARTS)) + below(50) * 1_000]
+      const [minor, refunded, isFromGoogle] = [1 + below(100_000), below(3) === 0 ? 1 + below(1_000) : 0, below(2) === 0]
+      const [at, refundedAt] = [start + 5 * MINUTE, start + 10 * MINUTE]
+      log.push(`sell ${order} for ${minor} at ${timeText(at)} by ${user} on ${page}, refund ${refunded}`)
+      const place = { user, url: `https://shop.example${page}` }
       await shop.sell([
-        { at: at(0), user, url, ...(isFromGoogle && { referrer: "https://www.google.com/" }) },
-        { at: at(1), user, url, order, revenue: money(minor) },
-        ...(refunded > 0n ? [{ at: at(2), user, url, order, revenue: money(-refunded) }] : []),
+        { ...place, at: timeText(start), ...(isFromGoogle && { referrer: "https://www.google.com/" }) },
+        { ...place, at: timeText(at), order, revenue: { amount: money(minor), currency: "EUR" } },
+        ...(refunded > 0 ? [{ ...place, at: timeText(refundedAt), order, revenue: { amount: money(-refunded), currency: "EUR" } }] : []),
       ])
-      model.sales.push({ order, user, page, isFromGoogle, currency, tracked: minor, paid: undefined, refunded, isAttributed: true })
+      const report: Report = { user, page, minor, trust: 1, at, startedAt: start, isFromGoogle }
+      model.report(order, report)
+      if (refunded > 0) model.refunds.push({ ...report, order, at: refundedAt, minor: refunded, isTracked: true })
+    }
+    async function browse(): Promise<void> {
+      const [order, page, minor] = [oneOf(ORDERS), oneOf(PAGES), 1 + below(100_000)]
+      const at = shop.instance.clock.now()
+      log.push(`browse ${order} for ${minor} on ${page}`)
+      await shop.browse({ order, path: page, revenue: { amount: money(minor), currency: "EUR" }, address: `203.0.113.${++users}` })
+      model.report(order, { user: undefined, page, minor, trust: 0, at, startedAt: at, isFromGoogle: false })
     }
     async function pay(): Promise<void> {
-      const sale = model.sales[below(model.sales.length || 1)]
-      if (!sale || sale.paid !== undefined || sale.tracked === undefined) return
-      sale.paid = BigInt(1 + below(1_000_000))
+      const [order, minor, at] = [oneOf(ORDERS), 1 + below(100_000), Date.parse(oneOf(STARTS))]
+      log.push(`pay ${minor} for ${order} at ${timeText(at)}`)
       await shop.pay({
-        ...{ version: 1, provider: "stripe", type: "sale", external_id: `pi_${sale.order}`, aliases: [], order_id: sale.order },
-        ...{ amount_minor: Number(sale.paid), currency: sale.currency, occurred_at: "2026-11-25T10:00:00Z" },
+        ...{ version: 1, provider: "stripe", type: "sale", external_id: `pi_${order}`, aliases: [], order_id: order },
+        ...{ amount_minor: minor, currency: "EUR", occurred_at: timeText(at) },
       })
+      model.state(order, { minor, trust: 2, provider: "stripe", at })
     }
     async function add(): Promise<void> {
-      const minor = BigInt(1 + below(1_000_000))
-      const manual = { amount: decimal(minor, "EUR"), currency: "EUR", occurred_at: "2026-11-20T10:00:00Z" }
-      await accepted(shop.send("POST", "/revenue/transactions", manual))
-      model.manual.push(minor)
+      const [order, minor, at] = [oneOf(ORDERS), 1 + below(100_000), Date.parse(oneOf(STARTS))]
+      log.push(`add ${order} for ${minor} at ${timeText(at)}`)
+      const body = { amount: money(minor), currency: "EUR", occurred_at: timeText(at), order_id: order }
+      const { status } = await shop.send("POST", "/revenue/transactions", body)
+      expect({ log, status }).toEqual({ log, status: model.acceptsManual(order) ? 201 : 409 })
+      if (status === 201) model.state(order, { minor, trust: 1, provider: "manual", at })
     }
-    async function importOne(): Promise<void> {
-      const minor = BigInt(1 + below(1_000_000))
-      const day = `2026-10-${String(1 + (number++ % 25)).padStart(2, "0")}`
-      const content = `Time,Path,V,Event,Amount,Currency,Order\n${day}T10:00:00Z,/,v,purchase,${decimal(minor, "EUR")},EUR,I-${number}\n`
-      const mapping = {
-        ...{ timestamp: "Time", path: "Path", visitor_id: "V", event_name: "Event", revenue: "Amount", currency: "Currency" },
-        props: { order_id: "Order" },
-      }
-      const body = { source: "csv_generic", files: [{ name: "sales.csv", content }], options: { mapping } }
-      const { id } = await accepted(shop.send("POST", "/imports", body))
-      model.imports.push({ id, minor, isShown: true })
+    /** Deletes an order that a member has added. */
+    async function remove(): Promise<void> {
+      const sale = (await shop.transactions("&provider=manual"))[0]
+      if (!sale) return
+      log.push(`delete ${sale.order_id}`)
+      await accepted(shop.send("DELETE", `/revenue/transactions/${sale.id}`))
+      model.fold(sale.order_id!)
+    }
+    async function importSales(): Promise<void> {
+      const events = Array.from(
+        { length: 1 + below(4) },
+        (): ImportedReport => ({ day: 1 + below(6), isAfterMidnight: below(3) === 0, order: oneOf(ORDERS), minor: 1 + below(1_000) }),
+      )
+      const imported = await importReports(
+        shop,
+        events.sort((a, b) => a.day - b.day),
+        `import-${++users}`,
+      )
+      log.push(`import ${imported.id}: ${JSON.stringify(events)}`)
+      model.addImport(imported)
     }
     async function toggle(): Promise<void> {
       const one = model.imports[below(model.imports.length || 1)]
       if (!one) return
-      one.isShown = !one.isShown
-      await accepted(shop.send("PATCH", `/imports/${one.id}`, { enabled: one.isShown }))
+      one.isEnabled = !one.isEnabled
+      log.push(`${one.isEnabled ? "show" : "hide"} ${one.id}`)
+      await accepted(shop.send("PATCH", `/imports/${one.id}`, { enabled: one.isEnabled }))
     }
     async function undo(): Promise<void> {
       const [one] = model.imports.splice(below(model.imports.length || 1), 1)
-      if (one) await accepted(shop.send("POST", `/imports/${one.id}/undo`))
+      if (!one) return
+      log.push(`undo ${one.id}`)
+      await accepted(shop.send("POST", `/imports/${one.id}/undo`))
     }
     async function erasePerson(): Promise<void> {
-      const sale = model.sales[below(model.sales.length || 1)]
-      if (!sale || sale.tracked === undefined || !sale.isAttributed) return
-      await accepted(shop.send("POST", "/people/erase", { user_id: sale.user, confirm: true }))
+      const user = oneOf(model.people())
+      if (user === undefined) return
+      log.push(`erase ${user}`)
+      await accepted(shop.send("POST", "/people/erase", { user_id: user, confirm: true }))
       await finish(shop)
-      sale.isAttributed = false
+      model.erasePerson(user)
     }
     async function erasePage(): Promise<void> {
-      const page = PAGES[below(3)]!
-      const request = { from: "2026-11-01", to: "2026-11-26", filters: [{ dimension: "page", operator: "is", values: [page] }] }
+      const page = oneOf(PAGES)
+      log.push(`erase ${page}`)
+      const request = { from: "2026-10-20", to: "2026-11-26", filters: [{ dimension: "page", operator: "is", values: [page] }] }
       const { confirm } = await accepted(shop.send("POST", "/erase/preview", request))
       await accepted(shop.send("POST", "/erase", { ...request, confirm }))
       await finish(shop)
-      // What a person's erasure has cut off from its visit stays.
-      for (const sale of model.sales.filter((each) => each.page === page && each.isAttributed)) {
-        sale.tracked = undefined
-        sale.refunded = 0n
-        sale.isAttributed = false
-      }
+      model.erasePage(page)
     }
     async function retain(): Promise<void> {
+      log.push("retain")
       const ask = (path: string, body: object) =>
         shop.instance.api.send("POST", `/api/private/admin/retention/${path}`, body, undefined, console)
       const wanted = { site_id: 1, retention_days: RETENTION_DAYS }
       const { at } = (await ask("preview", wanted)).body as { at: string }
       expect(await ask("run", { ...wanted, at })).toMatchObject({ status: 202 })
       await finish(shop)
-      model.imports = []
+      model.retain(Date.parse(CUTOFF))
     }
     async function reset(): Promise<void> {
+      log.push("reset")
       await accepted(shop.send("POST", "/reset", { confirm: shop.instance.site.name }))
       await finish(shop)
-      Object.assign(model, new Model())
+      Object.assign(model, new RemovalModel())
     }
   },
 )
+
+async function importReports(shop: Shop, events: readonly ImportedReport[], name: string): Promise<Import> {
+  const lines = events.flatMap(({ day, isAfterMidnight, order, minor }, index) => [
+    `2026-10-0${day}T21:4${index}:00Z,/,${name}-${index},,,,`,
+    `2026-10-0${day}T${isAfterMidnight ? "22:0" : "21:5"}${index}:00Z,/,${name}-${index},purchase,${money(minor)},EUR,${order}`,
+  ])
+  const mapping = {
+    ...{ timestamp: "Time", path: "Path", visitor_id: "V", event_name: "Event", revenue: "Amount", currency: "Currency" },
+    props: { order_id: "Order" },
+  }
+  const content = ["Time,Path,V,Event,Amount,Currency,Order", ...lines].join("\n")
+  const body = { source: "csv_generic", files: [{ name: `${name}.csv`, content }], options: { mapping } }
+  const { status, body: answer } = await shop.send("POST", "/imports", body)
+  expect({ status, answer }).toMatchObject({ status: 202 })
+  return { id: (answer as { id: number }).id, isEnabled: true, events }
+}

@@ -31,6 +31,7 @@ const LISTED: readonly Listed[] = ["order_id", "parent_key", "parent_id"]
 const NOT_PACKED: ReadonlySet<string> = new Set<keyof TransactionRow>([
   ...(["base_minor", "base_currency", "rate", "rate_day", "is_open", "is_announced", "flags_json", "received_at", "order_id"] as const),
   ...(["external_id", "parent_key", "amount_rank", "note", "created_by", "sale_sequence", "visit_sequence", "person", "provider"] as const),
+  "stated_at",
 ])
 
 const NO_ROWS: readonly TransactionRow[] = []
@@ -73,6 +74,11 @@ export class Book {
     this.load(this.aliases.load(aliases))
     this.#loadLists("order_id", orders)
     this.#loadLists("parent_key", parentKeys)
+  }
+
+  /** Takes rows that are as they are stored. */
+  adopt(rows: readonly TransactionRow[]): void {
+    for (const row of rows) this.#known.set(row.id, row)
   }
 
   /** Returns whether an id was given to a row by this book. */

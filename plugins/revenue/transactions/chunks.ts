@@ -6,6 +6,7 @@
 import { type KeptRows, type PackedColumns, type RowColumns, type RowStatements, repackRows, sql, unpackRows } from "#plugin"
 import { Book } from "./book.ts"
 import { CREDIT_COLUMNS, ITEM_COLUMNS, type Numberer, type Packed, packedRowsOf } from "./packed.ts"
+import type { TransactionRow } from "./transaction.ts"
 
 /** Transactions whose ids have the same number without these low bits share a chunk. */
 const CHUNK_BITS = 9
@@ -40,6 +41,60 @@ export function packTransactions(
   }
   if (former.length < changed.length) mergePieces(rows, siteId)
 }
+
+/**
+ * Packs new transactions in a later step than the one that has written them. Until then the store remembers from which id on, so that
+ * none is left out after a crash. Several steps are packed at nearly the cost of one.
+ */
+export class Unpacked {
+  readonly #siteId: number
+  readonly #rows = new Map<number, TransactionRow>()
+
+  constructor(siteId: number) {
+    this.#siteId = siteId
+  }
+
+  get size(): number {
+    return this.#rows.size
+  }
+
+  /** Takes what a book has written. Packs it at once if a transaction was changed that may be packed already. */
+  add(rows: RowStatements, book: Book, numberer: Numberer): void {
+    const ids = [...book.unpacked]
+    if (!ids.every((id) => book.isNew(id))) {
+      packTransactions(rows, this.#siteId, [...this.#rows.keys(), ...ids], numberer, book)
+      this.#forget(rows)
+      return
+    }
+    if (this.#rows.size === 0 && ids.length > 0)
+      rows.run(sql`insert into revenue_unpacked (site_id, from_id) values (${this.#siteId}, ${ids[0]!}) on conflict do nothing`)
+    for (const id of ids) {
+      const row = book.byId(id)
+      if (row) this.#rows.set(id, row)
+    }
+  }
+
+  pack(rows: RowStatements, numberer: Numberer): void {
+    const book = new Book(rows, this.#siteId)
+    book.adopt([...this.#rows.values()])
+    for (const members of Map.groupBy(this.#rows.keys(), chunkOf).values())
+      write(rows, this.#siteId, pieceOf(members[0]!), { added: packedRowsOf(sourcesOf(book, members), numberer) })
+    mergePieces(rows, this.#siteId)
+    this.#forget(rows)
+  }
+
+  #forget(rows: RowStatements): void {
+    this.#rows.clear()
+    rows.run(sql`delete from revenue_unpacked where site_id = ${this.#siteId}`)
+  }
+}
+
+/** Returns the ids of the transactions of a site that a crash has left unpacked. */
+export const leftUnpacked = (rows: RowStatements, siteId: number): number[] =>
+  rows
+    .all<{ id: number }>(sql`select id from revenue_transactions join revenue_unpacked using (site_id)
+      where id >= from_id and site_id = ${siteId}`)
+    .map(({ id }) => id)
 
 /** The plus keeps the planner from reading all transactions of the site, of which it expects few. */
 const linkedTo = (rows: RowStatements, siteId: number, ids: readonly number[]): number[] =>

@@ -25,6 +25,8 @@ export interface Claim {
   recurring: "first" | "renewal" | null
   import_id: number
   occurred_at: number
+  /** The same, unless a sale event or an import says so. */
+  stated_at: number | null
   person: string | null
   created_by: number | null
   note: string | null
@@ -40,6 +42,7 @@ export interface Claim {
 export const NO_DETAILS = {
   ...{ aliases: [], parent_key: null, amount_rank: 1, tax_minor: 0, shipping_minor: 0, discount_minor: 0, items: [] },
   ...{ recurring: null, import_id: 0, person: null, created_by: null, note: null, sale_sequence: null, visit_sequence: null, event: "" },
+  stated_at: null,
 } as const
 
 /** The fields of a refund that a member adds to a sale. */
@@ -65,6 +68,7 @@ export const rowOf = (claim: Claim, now: number): NewRow => ({
   recurring: claim.recurring,
   import_id: claim.import_id,
   occurred_at: claim.occurred_at,
+  stated_at: claim.stated_at,
   received_at: now,
   person: claim.person,
   sale_sequence: claim.sale_sequence,

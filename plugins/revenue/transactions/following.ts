@@ -5,7 +5,7 @@ import { createInTurn } from "../in-turn.ts"
 import type { Attribution } from "./attribution.ts"
 import type { Folding } from "./folding.ts"
 import { eventOf, type Unannounced } from "./product-events.ts"
-import { letOthersPass } from "./writing.ts"
+import { letOthersPass, type Writing } from "./writing.ts"
 
 export const FOLD_JOB = "fold-sales"
 const DELAY_MS = 1_000
@@ -13,11 +13,12 @@ const DELAY_MS = 1_000
 const ANNOUNCED = { atOnce: 5_000, step: 250 }
 
 interface FollowingParts {
+  writing: Pick<Writing, "packLeft">
   folding: Folding
   attribution: Attribution
 }
 
-export function createFollowing(host: RevenueHost, { folding, attribution }: FollowingParts) {
+export function createFollowing(host: RevenueHost, { writing, folding, attribution }: FollowingParts) {
   const { jobs, log, now, outbox, rows, services, sales } = host
   /** So that two jobs do not announce the same transactions. */
   const inTurn = createInTurn()
@@ -36,6 +37,7 @@ export function createFollowing(host: RevenueHost, { folding, attribution }: Fol
   sales.onNew(soon)
 
   async function foldSite(site: Site, signal: AbortSignal): Promise<void> {
+    await writing.packLeft(site)
     await folding.fold(site, signal)
     await attribution.attributeNew(site, signal)
     await inTurn(site.id, () => announce(site, signal))

@@ -199,7 +199,8 @@ function restOf(book: Book, saleId: number): number {
 /** Completes a transaction with its author, and with an ID that is the same for a repeated request. */
 function claimOf({ pointer: _, ...transaction }: NewTransaction, index: number, { userId, key }: Author): Claim {
   const made = key === null ? crypto.randomUUID() : `${Bun.hash.wyhash(`${userId}:${key}`).toString(36)}:${index}`
-  return { ...transaction, external_id: transaction.external_id ?? `manual:${made}`, created_by: userId }
+  const external_id = transaction.external_id ?? `manual:${made}`
+  return { ...transaction, external_id, stated_at: transaction.occurred_at, created_by: userId }
 }
 
 function labelOf(claims: readonly Pick<Claim, "type" | "amount_minor" | "currency">[]): string {

@@ -44,5 +44,6 @@ const claimOf = (payment: Payment): Claim => ({
   recurring: payment.recurring ?? null,
   import_id: payment.import_id ?? 0,
   occurred_at: payment.occurredAt,
+  stated_at: payment.import_id === undefined ? payment.occurredAt : null,
   person: payment.person ?? null,
 })

@@ -6,7 +6,7 @@ import { EVENT, ORDER } from "./aliases.ts"
 import type { Book, Values } from "./book.ts"
 import { type Claim, rowOf } from "./claim.ts"
 import { conversionOf, convertRow, linkWaiting, relink, settle } from "./links.ts"
-import { type Key, NEW, TRUSTS, type TransactionRow } from "./transaction.ts"
+import { type Key, NEW, NO_VISIT, TRUSTS, type TransactionRow } from "./transaction.ts"
 import type { RevenueWriter } from "./writer.ts"
 
 /** Result of a claim. */
@@ -98,7 +98,8 @@ function apply(writer: RevenueWriter, row: TransactionRow, claim: Claim): void {
     items_json: claim.items.length > 0 && (wins || row.items_json === "[]") ? JSON.stringify(claim.items) : row.items_json,
     order_id: row.order_id ?? claim.order_id,
     recurring: row.recurring ?? claim.recurring,
-    occurred_at: timeOf(row, claim),
+    ...movedTo(timeOf(row, claim), row),
+    stated_at: earliest(row.stated_at, claim.stated_at),
     ...visitOf(row, claim),
   }
   book.update(row.id, values)
@@ -133,14 +134,22 @@ function timeOf(row: TransactionRow, claim: Claim): number {
   return row.import_id === 0 && claim.import_id > 0 ? row.occurred_at : Math.min(row.occurred_at, claim.occurred_at)
 }
 
+/** Returns the columns of another time. Touches are those before it, so they are looked up again. */
+export const movedTo = (at: number, { occurred_at, visit_started_at }: TransactionRow): Values =>
+  at === occurred_at ? {} : { occurred_at: at, ...(visit_started_at !== null && { is_open: NEW }) }
+
+const earliest = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? (one ?? other) : Math.min(one, other)
+
 /**
- * Returns the columns of the visit. The visit of a tracked sale stays. It replaces one that was found by the person, or that an import
- * reports.
+ * Returns the columns of the visit. The visit of a tracked sale stays. It replaces one that was found by the person. An import has no
+ * influence on what the site itself has seen.
  */
 function visitOf(row: TransactionRow, claim: Claim): Values {
+  if (row.import_id === 0 && claim.import_id > 0) return {}
   const event = claim.event === "" ? {} : { dims_json: JSON.stringify({ ...(JSON.parse(row.dims_json) as object), event: claim.event }) }
-  const isReplaced = row.sale_sequence === null || (row.import_id > 0 && claim.import_id === 0)
-  if (isReplaced && claim.sale_sequence !== null)
+  const isFirstSeen = row.import_id > 0 && claim.import_id === 0
+  if ((row.sale_sequence === null || isFirstSeen) && claim.sale_sequence !== null)
     return {
       sale_sequence: claim.sale_sequence,
       visit_sequence: claim.visit_sequence,
@@ -148,6 +157,7 @@ function visitOf(row: TransactionRow, claim: Claim): Values {
       person: row.person ?? claim.person,
       ...event,
     }
+  if (isFirstSeen) return { ...NO_VISIT, person: claim.person, is_open: claim.person === null ? 0 : NEW }
   const isFirstTrace = row.sale_sequence === null && row.person === null && claim.person !== null
   return isFirstTrace ? { person: claim.person, is_open: NEW } : {}
 }
@@ -159,9 +169,10 @@ function merge(writer: RevenueWriter, older: TransactionRow, newer: TransactionR
   book.aliases.move(newer.id, older.id)
   book.delete(newer.id)
   apply(writer, older, claimOf(newer))
-  const visit = older.sale_sequence === null && (newer.sale_sequence !== null || older.visit_started_at === null) ? frozenOf(newer) : {}
-  book.update(older.id, visit)
-  const merged = book.byId(older.id)! // updated above
+  const { occurred_at: at } = book.byId(older.id)! // updated above
+  const hasVisitOfNewer = older.sale_sequence === null && (newer.sale_sequence !== null || older.visit_started_at === null)
+  if (hasVisitOfNewer) book.update(older.id, { ...frozenOf(newer), ...movedTo(at, newer) })
+  const merged = book.byId(older.id)! // as above
   relink(writer, merged)
   settle(writer, merged.id)
   return merged

@@ -45,6 +45,8 @@ export interface TransactionRow {
   recurring: "first" | "renewal" | null
   import_id: number
   occurred_at: number
+  /** When a provider, a member or an erased event says that it occurred. Null if its sale events alone say so. */
+  stated_at: number | null
   received_at: number
   visitor: string | null
   visitor_kind: string | null
@@ -86,6 +88,7 @@ export const EMPTY_ROW = {
   ...{ base_minor: null, base_currency: null, rate: null, rate_day: null, recurring: null, import_id: 0, visitor: null },
   ...{ visitor_kind: null, visit_started_at: null, sale_sequence: null, visit_sequence: null, is_open: 0, is_announced: 0, person: null },
   ...{ link_id: null, created_by: null, note: null, flags_json: "[]", dims_json: "{}", touches_json: "[]", items_json: "[]" },
+  stated_at: null,
 } as const satisfies Partial<TransactionRow>
 
 export const COLUMN_NAMES = [
@@ -93,7 +96,7 @@ export const COLUMN_NAMES = [
   ...(["currency", "tax_minor", "shipping_minor", "discount_minor", "base_minor", "base_currency", "rate", "rate_day", "trust"] as const),
   ...(["recurring", "import_id", "occurred_at", "received_at", "visitor", "visitor_kind", "visit_started_at", "sale_sequence"] as const),
   ...(["visit_sequence", "is_open", "is_announced", "person", "link_id", "created_by", "note", "flags_json", "dims_json"] as const),
-  ...(["touches_json", "items_json"] as const),
+  ...(["touches_json", "items_json", "stated_at"] as const),
 ] as const satisfies readonly (keyof TransactionRow)[]
 
 const columnsOf = (names: readonly string[]): Sql =>

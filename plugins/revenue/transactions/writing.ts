@@ -1,10 +1,10 @@
-import { isVisible, type RowStatements, type Site } from "#plugin"
+import { isVisible, type RowStatements, type Site, sql } from "#plugin"
 import type { RevenueHost } from "../host.ts"
 import { createInTurn } from "../in-turn.ts"
 import type { Rates } from "../rates/rates.ts"
 import type { RevenueSettingsStore } from "../settings.ts"
 import { Book } from "./book.ts"
-import { packTransactions } from "./chunks.ts"
+import { leftUnpacked, packTransactions, Unpacked } from "./chunks.ts"
 import { createDayOf, type RevenueWriter } from "./writer.ts"
 
 export interface WritingOptions {
@@ -17,6 +17,9 @@ export interface WritingOptions {
 const TARGET_MS = 3
 /** Bounds of the number of items in one of several transactions. */
 const SLICE = { min: 20, first: 50, max: 1_000 }
+
+/** Number of new transactions that are packed in a step of its own. */
+const PACKED_AT_ONCE = 128
 
 /** A turn of the event loop that takes longer than this had something to do. What it began may go on in the next one. */
 const BUSY_TURN_MS = 0.1
@@ -44,14 +47,16 @@ export function createWriting({ host, settings, rates }: WritingOptions) {
     const imports = host.sales.visibleImports(site.id)
     const isShown: RevenueWriter["isShown"] = ({ import_id, visit_started_at, occurred_at }) =>
       isVisible(imports, import_id, visit_started_at ?? occurred_at)
-    return <T>(rows: RowStatements, work: (writer: RevenueWriter, rows: RowStatements) => T): T => {
+    const transact = <T>(rows: RowStatements, work: (writer: RevenueWriter, rows: RowStatements) => T, unpacked?: Unpacked): T => {
       const book = new Book(rows, site.id)
       const lookup = rates.lookupIn(rows, site.id)
       const result = work({ book, site, settings: current, lookup, now: host.now(), dayOf, isShown }, rows)
       book.flush()
-      packTransactions(rows, site.id, book.unpacked, numberer, book)
+      if (unpacked) unpacked.add(rows, book, numberer)
+      else packTransactions(rows, site.id, book.unpacked, numberer, book)
       return result
     }
+    return { transact, numberer }
   }
 
   return {
@@ -65,25 +70,41 @@ export function createWriting({ host, settings, rates }: WritingOptions) {
       work: (writer: RevenueWriter, slice: readonly Item[], rows: RowStatements) => void,
       signal?: AbortSignal,
     ): Promise<void> {
-      const transact = await openSite(site)
+      const { transact, numberer } = await openSite(site)
+      const unpacked = new Unpacked(site.id)
       for (let at = 0; at < items.length && !signal?.aborted; ) {
         const slice = items.slice(at, at + sliceSize)
         const begun = performance.now()
-        host.rows.append((rows) => transact(rows, (writer) => work(writer, slice, rows)))
+        host.rows.append((rows) => transact(rows, (writer) => work(writer, slice, rows), unpacked))
         const ms = performance.now() - begun
         at += slice.length
         if (slice.length === sliceSize || ms > TARGET_MS)
           sliceSize = Math.round(Math.min(SLICE.max, Math.max(SLICE.min, sliceSize * Math.min(1.5, TARGET_MS / ms))))
         await letOthersPass()
+        const isLast = at >= items.length || signal?.aborted
+        if (unpacked.size < (isLast ? 1 : PACKED_AT_ONCE)) continue
+        host.rows.append((rows) => unpacked.pack(rows, numberer))
+        await letOthersPass()
       }
     },
+
+    /** Packs the transactions of a site that a crash has left unpacked. */
+    packLeft: (site: Site): Promise<void> =>
+      inTurn(site.id, async () => {
+        if (host.rows.append((rows) => leftUnpacked(rows, site.id)).length === 0) return
+        const { numberer } = await openSite(site)
+        await host.rows.write((rows) => {
+          packTransactions(rows, site.id, leftUnpacked(rows, site.id), numberer)
+          rows.run(sql`delete from revenue_unpacked where site_id = ${site.id}`)
+        })
+      }),
 
     /** Runs several steps of a site without any other step in between. */
     inTurn: <T>(siteId: number, work: () => Promise<T>): Promise<T> => inTurn(siteId, work),
     /** Runs one transaction in its turn. It must be short, because incoming events wait for it. */
     writeInTurn: <T>(site: Site, work: (writer: RevenueWriter) => T): Promise<T> =>
       inTurn(site.id, async () => {
-        const transact = await openSite(site)
+        const { transact } = await openSite(site)
         return host.rows.write((rows) => transact(rows, work))
       }),
   }
