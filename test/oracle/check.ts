@@ -27,6 +27,8 @@ export interface Trial {
   world: World
   random: Random
   time: Time
+  /** Queries of tables that were checked before. */
+  earlier: Query[]
 }
 
 const neverStop = () => {}
@@ -52,11 +54,19 @@ export function checkQuery(world: World, query: Query): void {
 /** Checks a query that a table of imported totals can mostly answer. */
 export const checkImported = ({ world, random, time }: Trial): void => checkQuery(world, someImportedQuery(random, time))
 
-export const checkTable = ({ world, random, time }: Trial): void =>
-  checkQuery(
-    world,
-    someQuery(random, time, (siteId) => world.visits(siteId)),
-  )
+export function checkTable({ world, random, time, earlier }: Trial): void {
+  const query = someQuery(random, time, (siteId) => world.visits(siteId))
+  checkQuery(world, query)
+  earlier.push(query)
+}
+
+/** Checks an earlier query again, in the present state and often over another range, because parts of its result can be kept. */
+export function checkAgain({ world, random, time, earlier }: Trial): void {
+  const query = random.pick(earlier)
+  const { range } = someQuery(random, time, (siteId) => world.visits(siteId))
+  const isByMinute = query.groupings.some((grouping) => grouping.by === "time" && grouping.interval === "minute")
+  checkQuery(world, isByMinute || random.chance(0.3) ? query : { ...query, range })
+}
 
 export function checkFunnel({ world, random, time }: Trial): void {
   const query = someFunnel(random, time, (siteId) => world.visits(siteId))

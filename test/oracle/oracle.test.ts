@@ -1,6 +1,8 @@
 import { test } from "bun:test"
+import type { Query } from "../../src/domain/query.ts"
 import { ORACLE_QUERIES, SEED } from "../size.ts"
 import {
+  checkAgain,
   checkComparison,
   checkFunnel,
   checkImported,
@@ -26,6 +28,7 @@ const WORLDS = Math.max(TIMES.length, Math.ceil(ORACLE_QUERIES / 400))
 /** Checks and how often each runs per table. */
 const CHECKS: readonly [check: (trial: Trial) => void, often: number][] = [
   [checkTable, 1],
+  [checkAgain, 0.5],
   [checkImported, 1],
   [checkFunnel, 0.5],
   [checkRealtime, 0.25],
@@ -41,12 +44,13 @@ test.each(Array.from({ length: WORLDS }, (_, i) => SEED * 1_000 + i))(
     const random = seededRandom(seed)
     const time = TIMES[seed % TIMES.length]!
     using world = new World(random, time)
+    const earlier: Query[] = []
     for (const [name, reach] of STATES_WITH_TOTALS) {
       await reach(world, random)
       try {
         for (const [check, often] of CHECKS) {
           for (let left = Math.ceil((often * ORACLE_QUERIES) / WORLDS / STATES_WITH_TOTALS.length); left > 0; left--)
-            check({ world, random, time })
+            check({ world, random, time, earlier })
         }
       } catch (error) {
         throw new Error(`${name}, seed ${seed}, ${time.day}:\n${error instanceof Error ? error.message : error}`)

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { returningVisitors } from "../../src/query/measure/visitor-bits.ts"
+import { returningVisitors } from "../../src/query/parts/visitor-bits.ts"
 import { ColumnCache } from "../../src/store/events/cache.ts"
 import type { Part, Snapshot } from "../../src/store/events/part.ts"
 import { Results } from "../../src/store/events/results.ts"

@@ -107,6 +107,20 @@ export const hasLeafOf = (filter: Filter, dimensions: readonly Dimension[]): boo
 export const hasOwnLeafOf = (filter: Filter, dimensions: readonly Dimension[]): boolean =>
   has(filter, ({ dimension }) => dimensions.includes(dimension))
 
+/** Returns whether the tree names people, whose actions at any time decide. */
+export function namesPeople(filter: Filter): boolean {
+  switch (filter.op) {
+    case "and":
+    case "or":
+      return filter.filters.some(namesPeople)
+    case "not":
+    case "has_done":
+      return namesPeople(filter.filter)
+    default:
+      return filter.op === "people"
+  }
+}
+
 /** Returns whether the tree has such a condition; below `has_done` only with `inside`. */
 function has(filter: Filter, is: (condition: Condition) => boolean, inside = false): boolean {
   switch (filter.op) {

@@ -30,6 +30,8 @@ export type Mask = Uint8Array | "all"
  * the filter is applied to another part. Callers must not write to them.
  */
 export interface CompiledFilter {
+  /** Returns true for a part in which surely no event passes. It reads no rows. */
+  lacks(part: Part): boolean
   /** Returns false when the filter tests only visits. Then `visits` reads no event column, and all events of a chosen visit are chosen. */
   hasEventConditions(): boolean
   /** Returns the event rows, engagement and vitals included, that satisfy the filter and whose visit does, at any time. */
@@ -80,15 +82,15 @@ export function compileFilter(snapshot: Snapshot, filter: Filter | undefined, si
     return memo
   }
 
-  const none = (part: Part) => tree()?.lacks?.(part) === true
+  const lacks = (part: Part) => tree()?.lacks?.(part) === true
   const byItem = (part: Part): ItemChoice | undefined => {
     const known = of(part)
-    if (!("byItem" in known)) known.byItem = none(part) ? noItems(part) : choiceOf(part, tree())
+    if (!("byItem" in known)) known.byItem = lacks(part) ? noItems(part) : choiceOf(part, tree())
     return known.byItem
   }
   const rows = (part: Part): Mask => {
     const known = of(part)
-    known.rows ??= none(part) ? pool.take(part.events).fill(0) : rowsOf(part, tree(), byItem, pool)
+    known.rows ??= lacks(part) ? pool.take(part.events).fill(0) : rowsOf(part, tree(), byItem, pool)
     return known.rows
   }
   const events = (part: Part): Uint8Array => {
@@ -97,7 +99,7 @@ export function compileFilter(snapshot: Snapshot, filter: Filter | undefined, si
     return known.events
   }
   const eventsOf = (part: Part): Uint8Array => {
-    if (none(part)) return pool.take(part.events).fill(0)
+    if (lacks(part)) return pool.take(part.events).fill(0)
     const choice = hasEventConditions() ? byItem(part) : undefined
     if (!choice) return countedRows(part, rows(part), reaches?.reaches(part), pool)
     const mask = pool.take(part.events)
@@ -106,11 +108,11 @@ export function compileFilter(snapshot: Snapshot, filter: Filter | undefined, si
   }
   const visits = (part: Part): Mask => {
     const known = of(part)
-    known.visits ??= none(part) ? pool.take(part.visits).fill(0) : visitsOf(part, tree(), { events, byItem }, pool)
+    known.visits ??= lacks(part) ? pool.take(part.visits).fill(0) : visitsOf(part, tree(), { events, byItem }, pool)
     return known.visits
   }
   const hasEventConditions = () => tree()?.level === "event"
-  return { hasEventConditions, rows, events, visits, byItem }
+  return { lacks, hasEventConditions, rows, events, visits, byItem }
 }
 
 /** A compiled node. `test` returns a mask of visits or of events, depending on the level, which the caller may overwrite. */

@@ -1,9 +1,13 @@
 import type { Query, Range, Table } from "../../domain/query.ts"
 import { compareCodePoints } from "../../domain/text.ts"
-import type { Snapshot } from "../../store/events/part.ts"
+import type { Part, Snapshot } from "../../store/events/part.ts"
 import { absentValues } from "../filter/absent-values.ts"
 import { comparedQuery, partnerOf } from "../parse/array-query.ts"
-import { type Measures, openMeasures } from "./measures.ts"
+import { divideByMonth } from "../parts/months.ts"
+import { touches } from "../parts/ranges.ts"
+import { returningVisitors } from "../parts/visitor-bits.ts"
+import { type Measures, measureContext, openMeasures } from "./measures.ts"
+import { addMonths, canBeKept, lacking } from "./month-sums.ts"
 import { orderedPart } from "./ordered-part.ts"
 import { tableOf } from "./table.ts"
 
@@ -13,9 +17,13 @@ import { tableOf } from "./table.ts"
  * is called between parts and throws when the query was cancelled.
  */
 export function aggregate(snapshot: Snapshot, query: Query, check: () => void): Table {
-  const measures = openMeasures(snapshot, query)
+  const parts = snapshot.parts.filter((part) => touches(part, query.range))
+  const context = measureContext(snapshot, query)
+  const divided = canBeKept(query) ? divideByMonth(snapshot, parts, { range: query.range, lacks: lacking(context) }) : undefined
+  const measures = openMeasures(context, divided?.returning ?? returningOf(snapshot, query, parts))
   if (query.fillBuckets) makeAllBuckets(measures)
-  for (const part of measures.parts) {
+  if (divided) addMonths(snapshot, query, { measures, months: divided.months, check })
+  for (const part of divided?.others ?? parts) {
     check()
     measures.read(orderedPart(part))
   }
@@ -23,6 +31,9 @@ export function aggregate(snapshot: Snapshot, query: Query, check: () => void): 
   const table = tableOf(measures, query, otherCurrencies(snapshot, measures))
   return query.namesAbsent ? { ...table, absentValues: absentValues(snapshot, query.filter, query.site) } : table
 }
+
+const returningOf = (snapshot: Snapshot, { groupings }: Query, parts: readonly Part[]): Int32Array =>
+  groupings.length > 0 ? returningVisitors(snapshot, parts) : new Int32Array(0)
 
 /** Creates a group for each bucket, so that buckets without data are rows too. */
 function makeAllBuckets({ chosen, buckets }: Measures): void {

@@ -4,7 +4,7 @@ import type { DimensionGrouping, Grouping, Key } from "../../domain/query.ts"
 import type { Items } from "../../store/events/bytes/items.ts"
 import type { EventColumn, Part, Snapshot, VisitColumn } from "../../store/events/part.ts"
 import { type Buckets, bucketAt } from "../parse/buckets.ts"
-import type { Clock } from "./row-lists.ts"
+import type { Clock } from "../parts/ranges.ts"
 
 /** A list of rows. A list of completions also contains the goal of each row. */
 export interface RowList {

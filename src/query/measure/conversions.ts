@@ -1,6 +1,7 @@
 import type { Part } from "../../store/events/part.ts"
 import { grownNumbers, NumberBuffer } from "../filter/buffers.ts"
 import type { CompiledGoals } from "../filter/goals.ts"
+import { type Summable, takeFigures } from "../parts/sums.ts"
 import type { CountedEvents } from "./counted-events.ts"
 import { eventCounts, type Visitors } from "./event-counts.ts"
 import { type Chosen, type Grouped, groupedLists, matchingCompletions, type Selection } from "./selection.ts"
@@ -8,6 +9,8 @@ import { type Chosen, type Grouped, groupedLists, matchingCompletions, type Sele
 /** Completions of the selected goals (metrics.md section 11), by group. */
 export interface Conversions {
   read(part: Part): void
+  /** The numbers of completions, and the converting visitors. */
+  sums: readonly Summable[]
   count(group: number): number
   /** Returns the number of converting visitors by group. Called once all parts are read. */
   visitors(): (group: number) => number
@@ -33,6 +36,23 @@ export function conversions(chosen: Chosen, selected: Selection, goals: Compiled
       if (grouped) countGroups(grouped.groups, grouped.count, counts)
       if (!chosen.goals) converting.read(part)
     },
+    sums: [
+      {
+        take: () =>
+          takeFigures(selected.size(), 1, (group) => {
+            const figure = counts[group] ?? 0
+            counts[group] = 0 // has no effect beyond the end
+            return figure
+          }),
+        add({ groups, figures }) {
+          counts = grownNumbers(counts, selected.size())
+          groups.forEach((group, i) => {
+            counts[group]! += figures[i]!
+          })
+        },
+      },
+      converting,
+    ],
     count: (group) => counts[group] ?? 0,
     visitors: converting.visitors,
   }

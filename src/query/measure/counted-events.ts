@@ -7,9 +7,10 @@ import type { Completions } from "../filter/goals.ts"
 import { countedItems } from "../filter/item-masks.ts"
 import { differs, isCounted, isPageview } from "../filter/masks.ts"
 import { bucketAt } from "../parse/buckets.ts"
+import { isInside } from "../parts/ranges.ts"
 import type { RowList } from "./codes.ts"
 import { eventTimes } from "./event-times.ts"
-import { isInside, keepMarkedPairs, listMarked } from "./row-lists.ts"
+import { keepMarkedPairs, listMarked } from "./row-lists.ts"
 import type { Chosen, Grouped } from "./selection.ts"
 
 /** Events of E in a part, counted by item. */

@@ -1,13 +1,14 @@
 import type { Part } from "../../store/events/part.ts"
 import { grownNumbers, NumberBuffer } from "../filter/buffers.ts"
 import { isCounted, isPageview } from "../filter/masks.ts"
+import { type Crossing, type Summable, takeFigures } from "../parts/sums.ts"
+import { bitset, bitsOf, countBits } from "../parts/visitor-bits.ts"
 import type { CountedEvents } from "./counted-events.ts"
 import { PairSet } from "./pair-set.ts"
 import type { Grouped, Selection } from "./selection.ts"
-import { bitset, countBits } from "./visitor-bits.ts"
 
 /** Counts of events and visitors over E, by group. */
-export interface EventCounts {
+export interface EventCounts extends Summable {
   read(part: Part): void
   pageviews(group: number): number
   events(group: number): number
@@ -59,6 +60,23 @@ function groupCounts(selected: Selection, { returning }: Visitors): EventCounts 
       add(countEvents(events, eventColumns(part), sink, before), sink)
       before += part.visits
     },
+    take(crossing) {
+      const size = selected.size()
+      const again = pairs.take(size, crossing)
+      const sums = takeFigures(size, FIGURES, (group, place) => {
+        const figure = (cells[group * STRIDE + place] ?? 0) + (place === SINGLES ? again.counts[group]! : 0)
+        cells[group * STRIDE + place] = 0 // has no effect beyond the end
+        return figure
+      })
+      return { ...sums, crossing: again.crossing }
+    },
+    add({ groups, figures, crossing }) {
+      cells = grownNumbers(cells, selected.size() * STRIDE)
+      groups.forEach((group, i) => {
+        for (let place = 0; place < FIGURES; place++) cells[group * STRIDE + place]! += figures[i * FIGURES + place]!
+      })
+      pairs.add(crossing!.groups, crossing!.visitors, crossing!.groups.length, selected.size())
+    },
     pageviews: (group) => cells[group * STRIDE + PAGEVIEWS] ?? 0,
     events: (group) => cells[group * STRIDE + EVENTS] ?? 0,
     visitors() {
@@ -72,9 +90,11 @@ function groupCounts(selected: Selection, { returning }: Visitors): EventCounts 
 const STRIDE = 4
 const PAGEVIEWS = 0
 const EVENTS = 1
-/** Visitors with a single visit. */
+/** Visitors with a single visit. In sums that are taken: all visitors who are not crossing. */
 const SINGLES = 2
 const STAMP = 3
+/** The first of them are sums. */
+const FIGURES = 3
 
 interface Sink {
   cells: Uint32Array
@@ -178,6 +198,8 @@ function countEvents(
 export function totalCounts(selected: Selection, visitorLimit: number): EventCounts {
   const sums = { pageviews: 0, events: 0 }
   let seen: Int32Array | undefined
+  /** Visitors of sums that were added. */
+  let others = 0
   return {
     read(part) {
       seen ??= bitset(visitorLimit)
@@ -194,13 +216,44 @@ export function totalCounts(selected: Selection, visitorLimit: number): EventCou
       const events = selected.events(part)
       if (events.count > 0) addEvents(events, part, seen, sums)
     },
+    take(crossing) {
+      const { count, visitors } = takeVisitors(seen ?? bitset(visitorLimit), crossing)
+      const taken = { ...sums }
+      sums.pageviews = 0
+      sums.events = 0
+      return {
+        groups: Uint32Array.of(0),
+        figures: Float64Array.of(taken.pageviews, taken.events, count),
+        crossing: { groups: new Uint32Array(visitors.length), visitors },
+      }
+    },
+    add({ figures, crossing }) {
+      sums.pageviews += figures[PAGEVIEWS]!
+      sums.events += figures[EVENTS]!
+      others += figures[SINGLES]!
+      seen ??= bitset(visitorLimit)
+      for (const visitor of crossing!.visitors) seen[visitor >>> 5]! |= 1 << (visitor & 31)
+    },
     pageviews: () => sums.pageviews,
     events: () => sums.events,
     visitors() {
-      const count = seen ? countBits(seen) : 0
+      const count = others + (seen ? countBits(seen) : 0)
       return () => count
     },
   }
+}
+
+/** Clears the bits of visitors. Returns the crossing ones, and the number of the others. */
+function takeVisitors(seen: Int32Array, { from, bits }: Crossing): { count: number; visitors: Uint32Array } {
+  let count = 0
+  const visitors: number[] = []
+  for (let word = 0; word < bits.length; word++) {
+    const found = seen[from + word]!
+    seen[from + word] = 0
+    count += bitsOf(found & ~bits[word]!)
+    for (let rest = found & bits[word]!; rest !== 0; rest &= rest - 1) visitors.push((from + word) * 32 + 31 - Math.clz32(rest & -rest))
+  }
+  return { count, visitors: Uint32Array.from(visitors) }
 }
 
 interface Sums {

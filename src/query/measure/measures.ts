@@ -1,7 +1,7 @@
 import type { Dimension } from "../../domain/dimension.ts"
 import type { Filter } from "../../domain/filter.ts"
 import type { Metric } from "../../domain/metric.ts"
-import type { Grouping, Query, Range, SiteFacts } from "../../domain/query.ts"
+import type { Grouping, Query, SiteFacts } from "../../domain/query.ts"
 import type { Part, Snapshot } from "../../store/events/part.ts"
 import { countedGoals } from "../filter/counted-goals.ts"
 import {
@@ -18,6 +18,7 @@ import { compileFilter } from "../filter/filters.ts"
 import { compileGoals } from "../filter/goals.ts"
 import { type ImportedTotals, readImported } from "../imported/imported.ts"
 import { type Buckets, bucketsOf } from "../parse/buckets.ts"
+import type { Summable } from "../parts/sums.ts"
 import { type CodeSource, codeSource } from "./codes.ts"
 import { type Conversions, conversions } from "./conversions.ts"
 import { type EventCounts, eventCounts } from "./event-counts.ts"
@@ -28,7 +29,6 @@ import { type PageTimes, pageTimes } from "./page-times.ts"
 import { type RevenueSums, revenueSums } from "./revenue-sums.ts"
 import { type Chosen, selection } from "./selection.ts"
 import { type Total, type VisitTotals, visitTotals } from "./visit-totals.ts"
-import { returningVisitors } from "./visitor-bits.ts"
 
 /**
  * The measures of a query. Each reads the parts once and keeps sums by group. Only those that the metrics need exist.
@@ -38,8 +38,6 @@ import { returningVisitors } from "./visitor-bits.ts"
  * on page and host tested on the entry page and its host.
  */
 export interface Measures {
-  /** The parts that can contain data of the query. */
-  parts: readonly Part[]
   chosen: Chosen
   buckets: Buckets | undefined
   /** Counts over E. */
@@ -65,16 +63,19 @@ export interface Measures {
   /** Totals of imports, which are added to all of the above. */
   imported: ImportedTotals
   read(part: Part): void
+  /** What `read` adds to. Complete without `UNKEPT` metrics. */
+  sums: readonly GroupedSums[]
 }
 
-/** Returns whether a part can contain data of a range. A visit that starts in the range has its first event there. */
-const touches = ({ events, minAt, maxAt }: Part, { from, to }: Range): boolean => events > 0 && maxAt >= from && minAt < to
+interface GroupedSums {
+  summable: Summable
+  /** Whether the groups are those of the query, and not a single one. */
+  isGrouped: boolean
+}
 
-export function openMeasures(snapshot: Snapshot, query: Query): Measures {
-  const context = contextOf(snapshot, query)
-  const { chosen } = context
-  const parts = snapshot.parts.filter((part) => touches(part, query.range))
-  const returning = query.groupings.length > 0 ? returningVisitors(snapshot, parts) : new Int32Array(0)
+/** `returning` has a bit for each visitor who can have several visits in what is read. It is used only with groupings. */
+export function openMeasures(context: MeasureContext, returning: Int32Array): Measures {
+  const { snapshot, query, chosen } = context
   const visitors = { limit: snapshot.visitorLimit, returning }
   const hasEntries = needsEntries(query)
   const entries = hasEntries ? entryVisits(context) : undefined
@@ -92,7 +93,6 @@ export function openMeasures(snapshot: Snapshot, query: Query): Measures {
   })
   const events = eventCounts(selected, visitors)
   const measures = {
-    parts,
     chosen,
     buckets: context.buckets,
     events,
@@ -118,15 +118,15 @@ export function openMeasures(snapshot: Snapshot, query: Query): Measures {
       edges: context.buckets?.edges,
     }),
   }
-  const readers = neededReaders({ ...measures, entries, exited }, query)
+  const needed = neededMeasures({ ...measures, entries, exited }, query)
   const read = (part: Part) => {
-    for (const one of readers) one(part)
+    for (const one of needed) one.read(part)
   }
-  return { ...measures, read }
+  return { ...measures, read, sums: sumsOf(needed, measures) }
 }
 
 /** The parts of a query that its measures share. */
-interface MeasureContext {
+export interface MeasureContext {
   snapshot: Snapshot
   query: Query
   chosen: Chosen
@@ -136,7 +136,8 @@ interface MeasureContext {
   source: (grouping: Grouping) => CodeSource
 }
 
-function contextOf(snapshot: Snapshot, query: Query): MeasureContext {
+/** Compiles the filter and the groupings of a query. */
+export function measureContext(snapshot: Snapshot, query: Query): MeasureContext {
   const { site, range, filter, groupings, timezone } = query
   const counted = countedGoals(filter, site)
   const time = groupings.find((grouping) => grouping.by === "time")
@@ -240,7 +241,9 @@ function openRevenue({ snapshot, query, chosen }: MeasureContext): RevenueSums {
 const VITALS: Partial<Record<Metric, Vital>> = { lcp_p75: "lcp", inp_p75: "inp", fcp_p75: "fcp", ttfb_p75: "ttfb", cls_p75: "cls" }
 const vitalsOf = (metrics: readonly Metric[]): Vital[] => metrics.flatMap((metric) => VITALS[metric] ?? [])
 
-type Reader = (part: Part) => void
+interface NeededMeasure {
+  read(part: Part): void
+}
 
 /** Metrics for which a measure must be read. */
 const NEEDED_BY = {
@@ -255,18 +258,32 @@ const NEEDED_BY = {
   vitals: ["lcp_p75", "inp_p75", "fcp_p75", "ttfb_p75", "cls_p75", "measured_loads"],
 } as const satisfies Record<string, readonly Metric[]>
 
-type Openable = Omit<Measures, "read" | "entries" | "exited"> & { entries: VisitTotals | undefined; exited: EventCounts | undefined }
+type Opened = Omit<Measures, "read" | "sums">
+type Openable = Omit<Opened, "entries" | "exited"> & { entries: VisitTotals | undefined; exited: EventCounts | undefined }
 
-function neededReaders(measures: Openable, query: Query): Reader[] {
+function neededMeasures(measures: Openable, query: Query): NeededMeasure[] {
   const names = Object.keys(NEEDED_BY) as (keyof typeof NEEDED_BY)[] // The keys of a literal.
   const requested = names.filter((name) => NEEDED_BY[name].some((metric) => query.metrics.includes(metric)))
   // Rows are the groups of E and V, whatever the metrics.
   const needed = new Set(query.groupings.length > 0 ? [...requested, "events" as const] : requested)
   const others = [measures.anyEvents, measures.entries, measures.exited].filter((measure) => measure !== undefined)
-  const readers = [...Array.from(needed, (name) => measures[name]), ...others].map(({ read }): Reader => read)
-  if (!needed.has("visits")) readers.push((part) => isRowless(part, measures, query) || measures.visits.read(part))
-  return readers
+  const all: NeededMeasure[] = [...Array.from(needed, (name) => measures[name]), ...others]
+  if (needed.has("visits")) return all
+  const { visits } = measures
+  return [...all, { ...visits, read: (part) => isRowless(part, measures, query) || visits.read(part) }]
 }
+
+/** The metrics that need more than sums which can be kept, or other groups than those of the query. */
+export const UNKEPT: readonly Metric[] = [...NEEDED_BY.groupAudience, ...NEEDED_BY.revenue, ...NEEDED_BY.pages, ...NEEDED_BY.vitals]
+
+function sumsOf(needed: readonly NeededMeasure[], { conversions, total, audience }: Opened): GroupedSums[] {
+  return needed.flatMap((measure): GroupedSums[] => {
+    if (measure === conversions) return conversions.sums.map((summable) => ({ summable, isGrouped: true }))
+    return isSummable(measure) ? [{ summable: measure, isGrouped: measure !== total && measure !== audience }] : []
+  })
+}
+
+const isSummable = (measure: object): measure is Summable => "take" in measure
 
 /** Returns whether every group of V in this part is also one of E: all its events are in the range, and no grouping is by time. */
 function isRowless(part: Part, { buckets }: Openable, { range, groupings, fillBuckets }: Query): boolean {

@@ -1,5 +1,6 @@
 import { grownNumbers, NumberBuffer } from "../filter/buffers.ts"
 import { differs } from "../filter/masks.ts"
+import type { Crossing } from "../parts/sums.ts"
 
 /** Blocks of 4,096 visitors, which are sorted within the L1 cache. */
 const VISITOR_BITS = 12
@@ -31,6 +32,27 @@ export class PairSet {
     const distinct = createDistinctPairs(blocks.visitorBits, groupLimit)
     for (const block of blocks.used()) countGroups(distinct(block, blocks.pairs(block)), blocks.visitorBits, counts)
     return counts
+  }
+
+  /** Empties the set. Returns the pairs of crossing visitors, and the number of the others by group. */
+  take(groupLimit: number, { from, bits }: Crossing) {
+    const counts = new Uint32Array(groupLimit)
+    const [groups, visitors] = [[] as number[], [] as number[]]
+    const { blocks } = this
+    const { visitorBits } = blocks
+    const distinct = createDistinctPairs(visitorBits, groupLimit)
+    for (const block of blocks.used()) {
+      for (const pair of distinct(block, blocks.pairs(block))) {
+        const visitor = block * 2 ** visitorBits + (pair & (2 ** visitorBits - 1))
+        if (((bits[(visitor >>> 5) - from]! >>> (visitor & 31)) & 1) === 0) counts[pair >>> visitorBits]!++
+        else {
+          groups.push(pair >>> visitorBits)
+          visitors.push(visitor)
+        }
+      }
+    }
+    blocks.clear()
+    return { counts, crossing: { groups: Uint32Array.from(groups), visitors: Uint32Array.from(visitors) } }
   }
 
   private compact(groupLimit: number): void {
@@ -171,6 +193,14 @@ export class PairBlocks {
     }
     if (block !== -1) this.heads[block] = address
     this.total += count
+  }
+
+  /** Removes all pairs. The memory is used again. */
+  clear(): void {
+    this.heads.fill(0)
+    this.chunks = 1
+    this.free.length = 0
+    this.total = 0
   }
 
   /** Returns the blocks that have pairs. */

@@ -1,15 +1,6 @@
 import type { Range } from "../../domain/query.ts"
-import type { Part } from "../../store/events/part.ts"
 import { differs, isCounted } from "../filter/masks.ts"
 import { bucketAt } from "../parse/buckets.ts"
-
-/** The instant that decides whether a row is in a range, and its time bucket: its own, or the start of its visit (metrics.md 5.1). */
-export type Clock = "event" | "visit"
-
-/** Returns whether all rows of a part are in a range. */
-export function isInside({ minAt, maxAt, minStart, maxStart }: Part, { from, to }: Range, clock: Clock): boolean {
-  return clock === "event" ? minAt >= from && maxAt < to : minStart >= from && maxStart < to
-}
 
 /**
  * Kernels that create and reduce ascending lists of rows. `out` can be the list itself, because each row is read before its position is

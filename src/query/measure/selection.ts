@@ -4,14 +4,13 @@ import type { Part } from "../../store/events/part.ts"
 import { grownNumbers, NumberBuffer } from "../filter/buffers.ts"
 import type { CompiledFilter, Mask } from "../filter/filters.ts"
 import type { CompiledGoals, Completions } from "../filter/goals.ts"
+import { type Clock, isInside } from "../parts/ranges.ts"
 import type { CodeSource, RowList } from "./codes.ts"
 import { type CountedEvents, countByItem, countSplit } from "./counted-events.ts"
 import type { GroupIndex } from "./group-index.ts"
 import {
-  type Clock,
   divideVisits,
   everyRow,
-  isInside,
   keepInRange,
   keepMarked,
   keepMarkedPairs,

@@ -3,10 +3,11 @@ import type { Part } from "../../store/events/part.ts"
 import { grownNumbers, grownSums } from "../filter/buffers.ts"
 import type { CompiledFilter } from "../filter/filters.ts"
 import { differs } from "../filter/masks.ts"
+import { type Summable, takeFigures } from "../parts/sums.ts"
 import type { Grouped, VisitSelection } from "./selection.ts"
 
 /** Sums over V, or over Vₑ, by group. They add up the unfiltered totals of the visits. */
-export interface VisitTotals {
+export interface VisitTotals extends Summable {
   read(part: Part): void
   visits(group: number): number
   pageviews(group: number): number
@@ -51,6 +52,22 @@ export function visitTotals(selected: VisitSelection, { totals, bounceEngagedMs,
         else addTotals(visits, columnsOf(part), bounceEngagedMs, { counts, sums })
         if (exitPages) addExits(part, visits, exitPages, counts)
       }
+    },
+    take: () =>
+      takeFigures(selected.size(), COUNTS + SUMS, (group, place) => {
+        const [from, at] = place < COUNTS ? [counts, group * COUNTS + place] : [sums, group * SUMS + place - COUNTS]
+        const figure = from[at] ?? 0
+        from[at] = 0 // has no effect beyond the end
+        return figure
+      }),
+    add({ groups, figures }) {
+      counts = grownNumbers(counts, selected.size() * COUNTS)
+      sums = grownSums(sums, selected.size() * SUMS)
+      groups.forEach((group, i) => {
+        const from = i * (COUNTS + SUMS)
+        for (let place = 0; place < COUNTS; place++) counts[group * COUNTS + place]! += figures[from + place]!
+        for (let place = 0; place < SUMS; place++) sums[group * SUMS + place]! += figures[from + COUNTS + place]!
+      })
     },
     visits: count(VISITS),
     pageviews: count(PAGEVIEWS),

@@ -2,7 +2,7 @@ import { ENGAGEMENT, VITALS } from "../../domain/dimension.ts"
 import type { Range, Signal, SignalsQuery, SignalsResult } from "../../domain/query.ts"
 import type { Part, Snapshot } from "../../store/events/part.ts"
 import { compileGoals } from "../filter/goals.ts"
-import { bitset, countBits } from "../measure/visitor-bits.ts"
+import { bitset, countBits } from "../parts/visitor-bits.ts"
 
 /** Time after an event during which its visitor counts as current. */
 const CURRENT_MS = 300_000

@@ -11,9 +11,9 @@ import { propertyColumn } from "../measure/codes.ts"
 import { firstInOrder } from "../measure/first-in-order.ts"
 import { orderedPart } from "../measure/ordered-part.ts"
 import { ValueVisitors } from "../measure/value-visitors.ts"
-import { returningVisitors } from "../measure/visitor-bits.ts"
 import { ArgumentReader, type Form, refuseArguments } from "../parse/arguments.ts"
 import { HIDDEN, type Hiding } from "../parse/array-dimensions.ts"
+import { returningVisitors } from "../parts/visitor-bits.ts"
 
 /** The arguments of a query for suggested values. */
 export interface SuggestionArguments {

@@ -5,19 +5,24 @@ export const bitset = (visitorLimit: number): Int32Array => new Int32Array((visi
 
 export function countBits(bits: Int32Array): number {
   let count = 0
-  for (let i = 0; i < bits.length; i++) {
-    let word = bits[i]!
-    word -= (word >>> 1) & 0x5555_5555
-    word = (word & 0x3333_3333) + ((word >>> 2) & 0x3333_3333)
-    count += Math.imul((word + (word >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24
-  }
+  for (let i = 0; i < bits.length; i++) count += bitsOf(bits[i]!)
   return count
 }
 
-interface Seen {
-  /** Visitors with at least one visit, and with several. */
+/** Returns the number of bits of a word. */
+export function bitsOf(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x5555_5555)
+  const fours = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333)
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24
+}
+
+/** Visitors with at least one visit, and with several. */
+export interface VisitorBits {
   seen: Int32Array
   again: Int32Array
+}
+
+interface Seen extends VisitorBits {
   /** The segments that are read. */
   ids: ReadonlySet<number>
 }
@@ -68,7 +73,8 @@ function grownBits(bits: Int32Array, visitorLimit: number): Int32Array {
   return grown
 }
 
-function markReturning(visitors: Uint32Array, { seen, again }: Pick<Seen, "seen" | "again">): void {
+/** Adds the visitors of visits. */
+export function markReturning(visitors: Uint32Array, { seen, again }: VisitorBits): void {
   for (let visit = 0; visit < visitors.length; visit++) {
     const visitor = visitors[visit]!
     const bit = 1 << (visitor & 31)

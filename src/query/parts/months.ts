@@ -1,0 +1,112 @@
+/**
+ * The closed months of a range. Segments never change, so what they contribute to a report is computed once for each month whose segments are
+ * all inside the range, and is kept with the results of the worker: the next report of the same kind only adds it up, over whichever range.
+ * Sums of events and visits can be added. Visitors can be in several months; those who are, or who are in a part that is read by itself, are
+ * kept as a list (`crossing`), so that every number is exact.
+ */
+import type { Range } from "../../domain/query.ts"
+import type { Part, Snapshot } from "../../store/events/part.ts"
+import { isInside } from "./ranges.ts"
+import { hasOthers, joinedBits, markSpan, type Span, spanOf, wordsIn } from "./spans.ts"
+import { bitset, markReturning } from "./visitor-bits.ts"
+
+/** The segments whose first visits start in the same month (UTC). */
+export interface Month {
+  /** Differs for other segments. */
+  name: string
+  parts: readonly Part[]
+  visitors: Span
+  /** The bits of `visitors` who can also be elsewhere. */
+  crossing: Int32Array
+  /** Differs for other `crossing`. */
+  version: string
+}
+
+export interface DividedParts {
+  months: readonly Month[]
+  /** The parts that belong to none of them. */
+  others: readonly Part[]
+  /** A bit for each visitor with several visits in `others`, or who is also in a month, or in several months. */
+  returning: Int32Array
+}
+
+interface MonthsQuery {
+  range: Range
+  /** Returns true for a part that surely contributes nothing to the report. */
+  lacks(part: Part): boolean
+}
+
+/** Divides the parts of a range. Returns undefined if no month is whole. */
+export function divideByMonth(snapshot: Snapshot, parts: readonly Part[], { range, lacks }: MonthsQuery): DividedParts | undefined {
+  const whole = wholeMonths(snapshot.parts, range).flatMap((of) => named(snapshot, of, lacks) ?? [])
+  if (whole.length === 0) return undefined
+  const inMonths = new Set(whole.flatMap((month) => month.parts))
+  const others = parts.filter((part) => !inMonths.has(part))
+  const bits = { seen: bitset(snapshot.visitorLimit), again: bitset(snapshot.visitorLimit) }
+  for (const { facts } of whole) markSpan(facts.visitors, bits)
+  for (const part of others) markReturning(part.visit("visitor"), bits)
+  const months = whole.map(({ name, parts, facts }): Month => ({ name, parts, ...withCrossing(snapshot, name, facts, bits.again) }))
+  return { months, others, returning: bits.again }
+}
+
+function wholeMonths(parts: readonly Part[], range: Range): Part[][] {
+  const stored = parts.filter(({ id, events }) => id !== undefined && events > 0)
+  const months = Map.groupBy(stored, ({ minStart }) => new Date(minStart).toISOString().slice(0, 7))
+  return [...months.values()].filter((of) => of.every((part) => isInside(part, range, "event") && isInside(part, range, "visit")))
+}
+
+/** What is kept of the visitors of a month. */
+interface VisitorFacts {
+  visitors: Span
+  crossing: Int32Array
+  version: string
+  /** How often visitors of the month have come back since. */
+  changes: number
+}
+
+/** Segments are never changed, so what they contribute is valid as long as it is kept. */
+const ALWAYS = ""
+
+const keyOf = (name: string): string => `visitors of ${name}`
+
+interface NamedMonth {
+  name: string
+  parts: readonly Part[]
+  facts: VisitorFacts
+}
+
+/**
+ * Returns a month with what is known of its visitors. Undefined when these are spread over too many ordinals, as those of people who come
+ * back for years, and while they are not known and the report can do without reading some of them.
+ */
+function named({ results }: Snapshot, parts: readonly Part[], lacks: (part: Part) => boolean): NamedMonth | undefined {
+  const name = Bun.hash(parts.map(({ id }) => id).join()).toString(36)
+  let facts = results.get(keyOf(name), ALWAYS) as VisitorFacts | undefined // set here and below
+  if (!facts) {
+    if (parts.some(lacks)) return undefined
+    facts = { visitors: spanOf(parts), crossing: new Int32Array(0), version: "", changes: 0 }
+    results.set(keyOf(name), ALWAYS, facts, bytesOf(facts))
+  }
+  return facts.visitors.seen.length === 0 ? undefined : { name, parts, facts }
+}
+
+const bytesOf = ({ visitors, crossing }: VisitorFacts): number => wordsIn(visitors) * 4 + crossing.byteLength
+
+/** Number of times that visitors of a month may come back until it is expected that all of them can. */
+const MAX_CHANGES = 3
+
+/** Adds the visitors of a month who are now also elsewhere to those who were. */
+function withCrossing(
+  { results }: Snapshot,
+  name: string,
+  facts: VisitorFacts,
+  again: Int32Array,
+): Pick<Month, "visitors" | "crossing" | "version"> {
+  const { visitors, crossing } = facts
+  if (facts.version !== "" && !hasOthers(visitors, again, crossing)) return facts
+  const changes = facts.changes + 1
+  const grown = changes > MAX_CHANGES ? visitors.seen : joinedBits(visitors, again, crossing)
+  const changed = { visitors, crossing: grown, version: Bun.hash(grown).toString(36), changes }
+  results.set(keyOf(name), ALWAYS, changed, bytesOf(changed))
+  return changed
+}
