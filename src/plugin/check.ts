@@ -3,7 +3,6 @@ import { CORE_PERMISSIONS, RANKS } from "../domain/permission.ts"
 import { CORE_EVENTS } from "../domain/product-event.ts"
 import { RECORD_KINDS } from "../domain/record.ts"
 import { ExitFault } from "../services/runtime/exit.ts"
-import { foreignMigration } from "../store/own-tables.ts"
 import type { AnyPlugin } from "./contract.ts"
 import { CORE_TABLES, CORE_WORDS } from "./words.ts"
 
@@ -120,10 +119,8 @@ function checkCommands({ commands = [] }: AnyPlugin, claim: Claim, refuse: Refus
 
 function checkMigrations({ id, migrations = [], rowMigrations = [] }: AnyPlugin, refuse: Refuse): void {
   const names = new Set<string>()
-  for (const { name, sql } of [...migrations, ...rowMigrations]) {
+  for (const { name } of [...migrations, ...rowMigrations]) {
     if (!/^\d{4}_[a-z0-9_]+$/.test(name) || names.has(name)) refuse(`the migration ${name} needs a unique name such as 0001_${id}`)
     names.add(name)
-    const fault = foreignMigration(sql, `${id}_`)
-    if (fault !== undefined) refuse(`the migration ${name} must only use tables of the plugin: ${fault}`)
   }
 }

@@ -123,7 +123,6 @@ test("reads settings and the open path from the plugin's section", async () => {
 
 /** Defines another plugin with the given faults. */
 const other = (more: Partial<NotesPlugin>): AnyPlugin => definePlugin({ id: "other", title: "Other", setup: () => ({}), ...more })
-const table = (sql: string) => ({ migrations: [{ name: "0001_x", sql }] })
 
 test.each<[string, AnyPlugin[], string]>([
   [
@@ -180,11 +179,6 @@ test.each<[string, AnyPlugin[], string]>([
     "a permission of another plugin",
     [notes(), other({ permissions: { "notes:read": "viewer" } })],
     "other: the permission notes:read is already taken by the plugin notes",
-  ],
-  [
-    "a table without the plugin's prefix",
-    [other(table("create table notes_x (id integer)"))],
-    "other: the migration 0001_x must only use tables of the plugin: create table notes_x: the name must begin with other_",
   ],
   [
     "a migration with an invalid name",
@@ -253,27 +247,6 @@ test.each<[string, AnyPlugin[], string]>([
   const failure = await startInstance({ plugins }).catch((error: unknown) => error)
   expect(failure).toBeInstanceOf(ExitFault)
   expect(failure).toMatchObject({ exit: "configuration", message: `The plugin ${message}` })
-})
-
-test("rejects a statement that reaches beyond a plugin's own tables", async () => {
-  const seen: string[] = []
-  const plugin = notes({}, ({ db }) => {
-    const attempts = [
-      db.all(sql`select id from sites`),
-      db.run(sql`delete from users`),
-      db.transaction((statements) => statements.run(sql`update sites set name = ''`)),
-    ]
-    seen.push("")
-    for (const attempt of attempts) attempt.catch(({ message }: Error) => seen.push(message))
-    return {}
-  })
-  await using instance = await startInstance({ plugins: [plugin] })
-  expect(seen.slice(1).sort()).toEqual([
-    "A statement of the plugin notes was refused: it touches the table sites",
-    "A statement of the plugin notes was refused: it touches the table sites",
-    "A statement of the plugin notes was refused: it touches the table users",
-  ])
-  expect(instance.app.instance.sites.directory.byId(1)?.name).toBe("Shop")
 })
 
 test("commits or rolls back a plugin's writes together with those of the core", async () => {

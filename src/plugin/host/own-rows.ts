@@ -4,7 +4,6 @@ import type { Caller } from "../../query/engine/pool.ts"
 import type { SumsQuery, SumsResult } from "../../query/sums/sums.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import type { RowStatements } from "../../store/events/tables/row-tables.ts"
-import { forbiddenTable } from "../../store/own-tables.ts"
 import type { Sql } from "../../store/sql.ts"
 
 /**
@@ -49,29 +48,10 @@ interface OwnRowsParts {
 }
 
 export function ownRows({ events, collector, reader }: OwnRowsParts, pluginId: string): OwnRows {
-  /** Checks that a statement only uses tables of the plugin. Other statements are a bug, so this is not an `AppError`. */
-  const judge = (text: string): void => {
-    const fault = forbiddenTable(text, `${pluginId}_`)
-    if (fault !== undefined) throw new Error(`A statement of the plugin ${pluginId} was refused: ${fault}`)
-  }
-  const judged = (statement: Sql): Sql => {
-    judge(statement.text)
-    return statement
-  }
   const append = <T>(work: (rows: RowStatements) => T) => {
     // Events that wait for their group would have to wait for this work as well. Now they go to the disk meanwhile.
     collector.commit()
-    return events.appendRows((rows) =>
-      work({
-        all: (statement) => rows.all(judged(statement)),
-        get: (statement) => rows.get(judged(statement)),
-        run: (statement) => rows.run(judged(statement)),
-        runEach(text, lists) {
-          judge(text)
-          rows.runEach(text, lists)
-        },
-      }),
-    )
+    return events.appendRows(work)
   }
   return {
     async write(work) {
@@ -82,17 +62,11 @@ export function ownRows({ events, collector, reader }: OwnRowsParts, pluginId: s
     append: (work) => append(work).result,
     sync: () => events.sync(),
     async read<Row>(statement: Sql, caller: Caller) {
-      const rows = await reader.rowTables(judged(statement), MAX_ROWS, caller)
+      const rows = await reader.rowTables(statement, MAX_ROWS, caller)
       if (rows.length > MAX_ROWS) throw new Error(`A statement of the plugin ${pluginId} reads more than ${MAX_ROWS} rows: read slices`)
       return rows as Row[] // the author of the statement knows its columns
     },
-    async amounts(query, caller) {
-      const { text, values } = judged(query.statement)
-      return reader.amounts({ ...query, statement: { text, values } }, caller)
-    },
-    async sums(query, caller) {
-      const { text, values } = judged(query.statement)
-      return reader.sums({ ...query, statement: { text, values } }, caller)
-    },
+    amounts: ({ statement: { text, values }, ...query }, caller) => reader.amounts({ ...query, statement: { text, values } }, caller),
+    sums: ({ statement: { text, values }, ...query }, caller) => reader.sums({ ...query, statement: { text, values } }, caller),
   }
 }
