@@ -1,124 +1,145 @@
 /**
- * What revenue costs ingestion over HTTP. Three servers run side by side and are loaded in turn, in many short rounds: other load on the
- * machine meets all of them, and what is compared are neighbouring rounds. The processor time of a server includes what follows from the
- * events of a round, such as folding its sales.
+ * What revenue costs ingestion over HTTP. One server is loaded in many short rounds, whose cases take turns: other load on the machine, and
+ * what the server has already stored and compiled, meet all of them alike, and what is compared are neighbouring rounds. Its processor time
+ * is measured until the last answer, and until it has also done what follows from the events, such as folding their sales.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { askStats, FROM_SOURCE, type Prepared, prepareSite, prepareUser, type Served, serveFootfall, USER } from "../../instance.ts"
 import { SERVER_CORE, send, UNLIMITED } from "../ingest/ingest.ts"
+import type { LoadOptions } from "../ingest/load.ts"
 import type { LoadResult } from "../ingest/request-loop.ts"
 import { count, table } from "../table.ts"
 import { quantile } from "../timing.ts"
 
-const ROUNDS = 10
-const LOAD = { connections: 128, seconds: 1, warmUpSeconds: 0 }
-const WARM_UP = { connections: 128, seconds: 5, warmUpSeconds: 0 }
-/** Time after a round in which the server does what follows from its events. */
-const SETTLE_MS = 4_000
+const ROUNDS = 16
+/** Shorter than the second after which sales are folded, also with the end of the sender. */
+const LOAD = { connections: 128, seconds: 0.6, warmUpSeconds: 0 }
+const WARM_UP = { ...LOAD, seconds: 4 }
+/** Pauses in which the server does what follows from the events of a round, until it has nothing left to do. */
+const PAUSE = { ms: 500, min: 4, max: 20 }
+/** Processor time of a pause in which the server had nothing to do. */
+const IDLE_MS = 30
 /** Ids of events are unique over all rounds. */
 const IDS_PER_ROUND = 1_000_000
 
-type Case = "revenue is off, no sales" | "no sales" | "5 % sales"
-const CASES: readonly Case[] = ["revenue is off, no sales", "no sales", "5 % sales"]
+interface Case {
+  name: string
+  isRevenueOn: boolean
+  saleEvery?: number
+  rounds: Round[]
+}
 
-interface Stand {
-  name: Case
+interface Round {
+  perSecond: number
+  /** Microseconds of processor time per event, until the last answer. */
+  answered: number
+  /** The same, until everything is done. */
+  done: number
+}
+
+interface Bench {
   server: Served
   site: Prepared
+  turnRevenue(isOn: boolean): Promise<void>
+  /** Number of accepted events, of which each has an id. */
   accepted: number
-  /** Milliseconds of processor time per second without events. */
-  idle: number
-  rounds: { perSecond: number; cpuPerEvent: number }[]
+  sent: number
 }
 
 export async function measureSalesLoad(): Promise<void> {
-  await using servers = new AsyncDisposableStack()
-  const stands: Stand[] = []
-  for (const name of CASES) {
-    const dataDir = mkdtempSync(join(tmpdir(), "footfall-bench-"))
-    servers.defer(() => rmSync(dataDir, { recursive: true, force: true }))
+  const dataDir = mkdtempSync(join(tmpdir(), "footfall-bench-"))
+  const cases: [Case, Case, Case] = [
+    { name: "revenue is off, no sales", isRevenueOn: false, rounds: [] },
+    { name: "no sales", isRevenueOn: true, rounds: [] },
+    { name: "5 % sales", isRevenueOn: true, saleEvery: 20, rounds: [] },
+  ]
+  try {
     await prepareUser(FROM_SOURCE, dataDir)
     const site = await prepareSite(FROM_SOURCE, dataDir)
-    const server = servers.use(await serveFootfall({ dataDir, flags: UNLIMITED, core: SERVER_CORE }))
-    if (name === "revenue is off, no sales") await turnOffRevenue(server)
-    stands.push({ name, server, site, accepted: 0, idle: 0, rounds: [] })
-  }
-  for (const stand of stands) await load(stand, 0, WARM_UP)
-  await Bun.sleep(SETTLE_MS)
-  for (const stand of stands) {
-    const before = processorMs(stand.server.pid)
-    await Bun.sleep(SETTLE_MS)
-    stand.idle = ((processorMs(stand.server.pid) - before) * 1_000) / SETTLE_MS
-  }
-  for (let round = 1; round <= ROUNDS; round++) {
+    await using server = await serveFootfall({ dataDir, flags: UNLIMITED, core: SERVER_CORE })
+    const bench: Bench = { server, site, turnRevenue: await revenueSwitch(server), accepted: 0, sent: 0 }
+    await load(bench, { ...WARM_UP, saleEvery: 20 })
+    await settle(server)
     // Each case is first as often as the others.
-    for (let i = 0; i < stands.length; i++) await measureRound(stands[(round + i) % stands.length]!, round)
+    for (let round = 0; round < ROUNDS; round++)
+      for (let i = 0; i < cases.length; i++) await measureRound(bench, cases[(round + i) % cases.length]!)
+    const { metrics } = await askStats(server.address, site, "summary?period=7d&metrics=events")
+    if (metrics.events !== bench.accepted) throw new Error(`${bench.accepted} events were accepted, ${metrics.events} are counted`)
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true })
   }
-  for (const stand of stands) await expectCounted(stand)
-  print(stands)
+  print(cases)
 }
 
-async function measureRound(stand: Stand, round: number): Promise<void> {
-  const { pid } = stand.server
-  const [before, begun] = [processorMs(pid), performance.now()]
-  const { perSecond, answers } = await load(stand, round, LOAD)
-  await Bun.sleep(SETTLE_MS)
-  const idle = (stand.idle * (performance.now() - begun)) / 1_000
-  stand.rounds.push({ perSecond, cpuPerEvent: (processorMs(pid) - before - idle) / (answers["202"] ?? 0) })
+async function measureRound(bench: Bench, { isRevenueOn, saleEvery, rounds }: Case): Promise<void> {
+  const { server, turnRevenue } = bench
+  await turnRevenue(isRevenueOn)
+  await Bun.sleep(PAUSE.ms)
+  const before = processorMs(server.pid)
+  const { perSecond, answers } = await load(bench, { ...LOAD, ...(saleEvery && { saleEvery }) })
+  const answered = processorMs(server.pid)
+  const idle = await settle(server)
+  const perEvent = (ms: number) => (1_000 * ms) / (answers["202"] ?? 0)
+  rounds.push({ perSecond, answered: perEvent(answered - before), done: perEvent(processorMs(server.pid) - before - idle) })
 }
 
-async function load(stand: Stand, round: number, options: typeof LOAD): Promise<LoadResult> {
-  const port = Number(new URL(stand.server.address).port)
-  const sales = stand.name === "5 % sales" ? { saleEvery: 20 } : {}
-  const result = await send({ ...options, port, trackingId: stand.site.trackingId, firstId: round * IDS_PER_ROUND, ...sales })
-  stand.accepted += result.answers["202"] ?? 0
+/** Waits until the server has nothing left to do. Returns the processor time that it would have taken anyway. */
+async function settle({ pid }: Served): Promise<number> {
+  let before = processorMs(pid)
+  for (let pause = 1; ; pause++) {
+    await Bun.sleep(PAUSE.ms)
+    const now = processorMs(pid)
+    const last = now - before
+    if ((pause >= PAUSE.min && last <= IDLE_MS) || pause === PAUSE.max) return pause * Math.min(last, IDLE_MS)
+    before = now
+  }
+}
+
+async function load(bench: Bench, options: Omit<LoadOptions, "port" | "trackingId">): Promise<LoadResult> {
+  const port = Number(new URL(bench.server.address).port)
+  const result = await send({ ...options, port, trackingId: bench.site.trackingId, firstId: bench.sent })
+  bench.sent += IDS_PER_ROUND
+  bench.accepted += result.answers["202"] ?? 0
   return result
 }
 
-async function expectCounted({ name, server, site, accepted }: Stand): Promise<void> {
-  const { metrics } = await askStats(server.address, site, "summary?period=7d&metrics=events")
-  if (metrics.events !== accepted) throw new Error(`${name}: ${accepted} events were accepted, ${metrics.events} are counted`)
-}
-
-function print(stands: readonly Stand[]): void {
+function print(cases: readonly [Case, Case, Case]): void {
   const median = (values: readonly number[]) => quantile(values, 0.5)
-  const [off, plain, sales] = stands as [Stand, Stand, Stand]
-  const rows = stands.map(({ name, rounds }) => [
-    name,
-    count(median(rounds.map(({ perSecond }) => perSecond))),
-    Math.round(1_000 * median(rounds.map(({ cpuPerEvent }) => cpuPerEvent))),
-  ])
-  console.log(`\n### Ingestion over HTTP with and without revenue, servers on one core, medians of ${ROUNDS} rounds in turn\n`)
-  console.log(table(["Events", "Requests per second", "Processor time per event, µs"], rows))
-  const loss = (of: Stand, to: Stand, bar: number) => {
-    const ratios = of.rounds.map((round, i) => to.rounds[i]!.cpuPerEvent / round.cpuPerEvent)
+  const rows = cases.map(({ name, rounds }) => {
+    const of = (figure: keyof Round) => count(median(rounds.map((round) => round[figure])))
+    return [name, of("perSecond"), of("answered"), of("done")]
+  })
+  console.log(`\n### Ingestion over HTTP with and without revenue, server on one core, medians of ${ROUNDS} rounds of each in turn\n`)
+  console.log(table(["Events", "Requests per second", "Processor time per event, µs", "The same, with what follows, µs"], rows))
+  const [off, plain, sales] = cases
+  const loss = (name: string, of: Case, to: Case, figure: "answered" | "done", bar: number) => {
+    // What is left of the rate is what a core can do in the same time.
+    const ratios = of.rounds.map((round, i) => to.rounds[i]![figure] / round[figure])
     const rates = of.rounds.map((round, i) => round.perSecond / to.rounds[i]!.perSecond)
     const share = (ratio: number) => (100 * (1 - ratio)).toFixed(1)
-    const [low, high] = [quantile(ratios, 0.75), quantile(ratios, 0.25)]
-    return [
-      `${share(median(ratios))} (${share(low)} to ${share(high)})`,
-      share(median(rates)),
-      bar,
-      1 - median(ratios) <= bar / 100 ? "yes" : "no",
-    ]
+    const middle = `${share(median(ratios))} (${share(quantile(ratios, 0.75))} to ${share(quantile(ratios, 0.25))})`
+    return [name, middle, share(median(rates)), bar, 1 - median(ratios) <= bar / 100 ? "yes" : "no"]
   }
   const losses = [
-    ["no sales, because revenue is on", ...loss(plain, off, 1)],
-    ["5 % sales, with their folding", ...loss(sales, plain, 5)],
+    loss("no sales, because revenue is on", plain, off, "done", 1),
+    loss("5 % sales, until they are answered", sales, plain, "answered", 5),
+    loss("5 % sales, with their folding", sales, plain, "done", 5),
   ]
   console.log(`\n${table(["Loss of rate, %", "By processor time (middle half)", "By requests", "Bar", "Bar met"], losses)}`)
 }
 
-/** Turns the plugin off, as an instance admin does. */
-async function turnOffRevenue({ address }: Served): Promise<void> {
+/** Signs in as the instance admin, and returns what turns the plugin on and off. */
+async function revenueSwitch({ address }: Served): Promise<(isOn: boolean) => Promise<void>> {
   const headers = { "content-type": "application/json", origin: address }
   const login = await fetch(`${address}/api/private/auth/login`, { method: "POST", headers, body: JSON.stringify(USER) })
   const cookie = login.headers.get("set-cookie")!.split(";")[0]!
-  const body = JSON.stringify({ id: "revenue", enabled: false })
-  const answer = await fetch(`${address}/api/private/admin/plugins`, { method: "PATCH", headers: { ...headers, cookie }, body })
-  if (!answer.ok) throw new Error(`Revenue could not be turned off: ${answer.status} ${await answer.text()}`)
+  return async (isOn) => {
+    const body = JSON.stringify({ id: "revenue", enabled: isOn })
+    const answer = await fetch(`${address}/api/private/admin/plugins`, { method: "PATCH", headers: { ...headers, cookie }, body })
+    if (!answer.ok) throw new Error(`Revenue could not be turned ${isOn ? "on" : "off"}: ${answer.status} ${await answer.text()}`)
+  }
 }
 
 /** Returns the processor time of all threads of a process, also of those that have ended. */
