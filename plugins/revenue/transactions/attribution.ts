@@ -23,6 +23,10 @@ const DAY_MS = 86_400_000
 export type Traced = Pick<TransactionRow, "id" | "sale_sequence" | "person" | "occurred_at" | "visit_started_at" | "is_open">
 const TRACED = sql`id, sale_sequence, person, occurred_at, visit_started_at, is_open`
 
+/** What a lookup compares with the visit as it is now. */
+type Followed = Traced & Pick<TransactionRow, "visit_sequence" | "visitor" | "dims_json">
+const FOLLOWED = sql`${TRACED}, visit_sequence, visitor, dims_json`
+
 /** Returns the columns of the visit and the touches of a transaction, with the name of its event. Undefined if its visit was not found. */
 export type Lookup = (of: Pick<Traced, "id" | "sale_sequence" | "occurred_at">, event: string | undefined) => Values | undefined
 
@@ -125,9 +129,9 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
   }
 
   /** Reads rows whose visit is new or open, after an id. */
-  const openRows = (site: Site, state: number, after: number): Promise<Traced[]> =>
+  const openRows = (site: Site, state: number, after: number): Promise<Followed[]> =>
     rows.write(({ all }) =>
-      all(sql`select ${TRACED} from revenue_transactions
+      all(sql`select ${FOLLOWED} from revenue_transactions
         where site_id = ${site.id} and is_open > 0 and is_open = ${state} and id > ${after} order by id limit ${SLICE}`),
     )
 
@@ -138,12 +142,19 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
         and (occurred_at, id) > (${at}, ${id}) order by occurred_at, id limit ${SLICE}`),
     )
 
+  /** Returns those of some transactions with an open visit whose visit has changed or is closed. Those found by a person may have another one. */
+  async function changedSince(site: Site, found: readonly Followed[], signal: AbortSignal): Promise<readonly Followed[]> {
+    const visits = await sales.visits(site, sequencesOf(found), signal)
+    return found.filter((row) => row.sale_sequence === null || !isAsFrozen(row, visits.get(row.sale_sequence)))
+  }
+
   /** Looks up the visits of all transactions of a site in one state. */
   async function followAll(site: Site, state: number, signal: AbortSignal): Promise<void> {
     for (let after = 0; !signal.aborted; ) {
       const last = await writing.inTurn(site.id, async () => {
         const found = await openRows(site, state, after)
-        if (found.length > 0) await freeze(site, { found, lookup: await lookUp(site, found, signal) })
+        const changed = state === OPEN ? await changedSince(site, found, signal) : found
+        if (changed.length > 0) await freeze(site, { found: changed, lookup: await lookUp(site, changed, signal) })
         return found.at(-1)
       })
       if (!last) return
@@ -210,9 +221,6 @@ function frozen(
   const from = to - lookbackDays * DAY_MS
   const isBefore = ({ at }: { at: number }) => at >= from && at <= to
   const touches = (path?.touches ?? []).filter((touch) => isBefore(touch) && isTouch(touch))
-  const dims: Record<string, string> = {}
-  addTexts(dims, visit.dims, SALE_DIMENSIONS)
-  if (event) dims.event = event
   return {
     visitor: visit.visitor,
     visitor_kind: visit.visitor_kind,
@@ -220,13 +228,31 @@ function frozen(
     visit_sequence: visit.sequence,
     is_open: visit.is_closed ? 0 : OPEN,
     link_id: path?.clicks.findLast(isBefore)?.link_id ?? null,
-    dims_json: JSON.stringify(dims),
+    dims_json: dimensionsOf(visit, event),
     touches_json: JSON.stringify(limited(touches).map(frozenTouch)),
   }
 }
 
+/** Returns the dimensions of a visit and the name of the event as JSON. */
+function dimensionsOf(visit: SaleVisit, event: string | undefined): string {
+  const dims: Record<string, string> = {}
+  addTexts(dims, visit.dims, SALE_DIMENSIONS)
+  if (event) dims.event = event
+  return JSON.stringify(dims)
+}
+
+/** Returns whether a row has its visit as it is now. */
+const isAsFrozen = (row: Followed, visit: SaleVisit | undefined): boolean =>
+  visit !== undefined &&
+  !visit.is_closed &&
+  visit.sequence === row.visit_sequence &&
+  visit.visitor === row.visitor &&
+  visit.started_at === row.visit_started_at &&
+  dimensionsOf(visit, eventOf(row)) === row.dims_json
+
 /** Returns the name of the event that a row was made of. */
-const eventOf = ({ dims_json }: TransactionRow): string | undefined => (JSON.parse(dims_json) as { event?: string }).event // written by `rowOf` and `frozen`
+const eventOf = ({ dims_json }: Pick<TransactionRow, "dims_json">): string | undefined =>
+  (JSON.parse(dims_json) as { event?: string }).event // written by `rowOf` and `frozen`
 
 const sequencesOf = (rows: readonly Pick<TransactionRow, "sale_sequence">[]): number[] =>
   rows.flatMap(({ sale_sequence: sequence }) => (sequence === null ? [] : [sequence]))
