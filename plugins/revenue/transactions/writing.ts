@@ -18,6 +18,10 @@ const TARGET_MS = 3
 /** Bounds of the number of items in one of several transactions. */
 const SLICE = { min: 20, first: 50, max: 1_000 }
 
+/** Bounds of the change from one to the next: a step that another program has interrupted says little about its size. */
+const CHANGE = { min: 0.75, max: 1.5 }
+const between = ({ min, max }: { min: number; max: number }, value: number): number => Math.min(max, Math.max(min, value))
+
 /** Number of new transactions that are packed in a step of its own. */
 const PACKED_AT_ONCE = 128
 
@@ -79,7 +83,7 @@ export function createWriting({ host, settings, rates }: WritingOptions) {
         const ms = performance.now() - begun
         at += slice.length
         if (slice.length === sliceSize || ms > TARGET_MS)
-          sliceSize = Math.round(Math.min(SLICE.max, Math.max(SLICE.min, sliceSize * Math.min(1.5, TARGET_MS / ms))))
+          sliceSize = Math.round(between(SLICE, sliceSize * between(CHANGE, TARGET_MS / ms)))
         await letOthersPass()
         const isLast = at >= items.length || signal?.aborted
         if (unpacked.size < (isLast ? 1 : PACKED_AT_ONCE)) continue
