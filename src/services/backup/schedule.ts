@@ -7,6 +7,7 @@ import { fault, inDocumentOrder, inspect } from "../../domain/shape.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import { putSetting, settingByKey } from "../../store/catalog/settings.ts"
 import type { Audit } from "../audit/audit.ts"
+import type { Reload } from "../changes/changes.ts"
 import { nextRun } from "../jobs/schedules.ts"
 import type { ShownSecret, StoredSecrets } from "../key-rotation/stored-secrets.ts"
 import type { Outbound } from "../outbound/outbound.ts"
@@ -36,6 +37,8 @@ export interface StoredBucket extends Pick<BucketPlace, "endpoint" | "bucket" | 
 
 export interface BackupSchedule {
   current(): BackupPlan
+  /** Reads the schedule again, after another node changed it. */
+  reload: Reload
   /** Returns the source of the schedule. */
   source(): "env" | "file" | "db" | "default"
   /** Returns the latest time up to now at which a backup was due. Undefined if none was due within a week. */
@@ -109,9 +112,12 @@ interface Options {
 
 export async function createBackupSchedule(options: Options): Promise<BackupSchedule> {
   const { catalog, clock, audit, secrets, setBy, bucket: ofOperator } = options
-  const stored = await settingByKey(catalog, KEY)
   const usual: BackupPlan = { cron: options.time === "off" ? null : cronOf(options.time), keep: options.keep, target: "local" }
-  let chosen: BackupPlan | undefined = Value.Check(Stored, stored) ? stored : undefined
+  const read = async (statements: Statements): Promise<BackupPlan | undefined> => {
+    const stored = await settingByKey(statements, KEY)
+    return Value.Check(Stored, stored) ? stored : undefined
+  }
+  let chosen = await read(catalog)
   const current = (): BackupPlan => {
     const plan = chosen ?? { ...usual, ...(ofOperator && { target: "s3" as const }) }
     const { secret: _, ...place } = ofOperator ?? { secret: "" }
@@ -133,6 +139,9 @@ export async function createBackupSchedule(options: Options): Promise<BackupSche
 
   return {
     current,
+    async reload(statements, keys) {
+      if (keys.includes(KEY)) chosen = await read(statements)
+    },
     source: () => setBy ?? (chosen ? "db" : "default"),
     lastDue(now) {
       const { cron } = current()

@@ -25,6 +25,7 @@ import {
   updateFunnel,
   updateGoal,
 } from "../../store/catalog/goals.ts"
+import type { Reload } from "../changes/changes.ts"
 import { inSlices } from "../lists/paging.ts"
 import { createSiteLists, createSiteThings, type EventWriter, type JoinableThings, type ThingKind } from "./site-things.ts"
 
@@ -35,6 +36,8 @@ import { createSiteLists, createSiteThings, type EventWriter, type JoinableThing
 export interface Goals extends JoinableThings<Goal> {
   /** Returns the goals of a site as the engine evaluates them, by id. Read from memory, always exact. */
   rules(siteId: number): readonly GoalRule[]
+  /** Reads the goals of some sites again, after another node changed them. */
+  reload: Reload
 }
 
 interface DefinitionsOptions {
@@ -45,7 +48,7 @@ interface DefinitionsOptions {
 
 export async function createGoals({ catalog, clock, outbox }: DefinitionsOptions): Promise<Goals> {
   const lists = createSiteLists(await inSlices((slice) => listAllGoals(catalog, slice)))
-  return { ...createSiteThings(GOALS, { catalog, clock, lists, outbox }), rules: lists.of }
+  return { ...createSiteThings(GOALS, { catalog, clock, lists, outbox }), rules: lists.of, reload: lists.reloadBy(listGoals) }
 }
 
 const GOALS: ThingKind<Goal, GoalFields> = {
@@ -76,11 +79,13 @@ async function refuseSameGoal(statements: Statements, site: Site, fields: GoalFi
 export interface Funnels extends JoinableThings<Funnel> {
   /** Returns all funnels of a site by id. Read from memory, always exact. */
   all(siteId: number): readonly Funnel[]
+  /** Reads the funnels of some sites again, after another node changed them. */
+  reload: Reload
 }
 
 export async function createFunnels({ catalog, clock, outbox }: DefinitionsOptions): Promise<Funnels> {
   const lists = createSiteLists(await inSlices((slice) => listAllFunnels(catalog, slice)))
-  return { ...createSiteThings(FUNNELS, { catalog, clock, lists, outbox }), all: lists.of }
+  return { ...createSiteThings(FUNNELS, { catalog, clock, lists, outbox }), all: lists.of, reload: lists.reloadBy(listFunnels) }
 }
 
 const FUNNELS: ThingKind<Funnel, FunnelFields> = {

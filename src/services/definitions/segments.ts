@@ -14,9 +14,11 @@ import {
   insertSegment,
   listAllSegments,
   listSegments,
+  listSegmentsOf,
   segmentById,
   updateSegment,
 } from "../../store/catalog/scoped-definitions.ts"
+import type { Reload } from "../changes/changes.ts"
 import { inSlices } from "../lists/paging.ts"
 import { createSiteLists, createViewedThings, type SiteThings, type Terms, type ViewedKind, type Viewer } from "./site-things.ts"
 
@@ -45,6 +47,8 @@ export interface Segments {
   of(viewer: Viewer): ViewedSegments
   /** Filters of saved segments, for the query parsers. Read from memory, always exact. */
   saved: SavedOf
+  /** Reads the segments of some sites again, after another node changed them. */
+  reload: Reload
   /** Registers another source of segment uses. */
   registerUses(source: SegmentUses): void
 }
@@ -60,6 +64,7 @@ export async function createSegments({ catalog, clock }: { catalog: Catalog; clo
   }
 
   return {
+    reload: lists.reloadBy(listSegmentsOf),
     registerUses: (source) => void uses.push(source),
     saved: (site, userId) => (kind, id) => {
       const segment = kind === "segment" ? lists.of(site.id).find((each) => each.id === id) : undefined

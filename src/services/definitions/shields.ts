@@ -5,8 +5,9 @@ import { mergedWith } from "../../domain/shape.ts"
 import type { InstanceShield, Shield } from "../../domain/shield.ts"
 import type { Site, SiteDirectory } from "../../domain/site.ts"
 import { refuseOtherVersion, refuseStaleBody } from "../../domain/version.ts"
-import type { Catalog } from "../../store/catalog/catalog.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import { deleteInstanceShield, insertInstanceShield, listInstanceShields, updateInstanceShield } from "../../store/catalog/settings.ts"
+import type { Reload } from "../changes/changes.ts"
 import { inSlices } from "../lists/paging.ts"
 import { readOneShield, shieldNotFound } from "./shield-input.ts"
 import type { Alongside, Change, Terms } from "./site-things.ts"
@@ -123,13 +124,16 @@ export interface InstanceShields {
   /** Applies a merge patch. Throws `precondition_failed` for an unexpected version. */
   update(id: number, patch: unknown, terms?: ShieldTerms): Promise<InstanceShield>
   remove(id: number, terms?: ShieldTerms): Promise<void>
+  /** Reads the shields again, after another node changed them. */
+  reload: Reload
 }
 
 /** Page rules that accept every page, because the settings of a single site do not apply. */
 const ANY_SITE: PageRules = { allowed_query_params: [], hash_routing: true }
 
 export async function createInstanceShields({ catalog, clock }: { catalog: Catalog; clock: Pick<Clock, "now"> }): Promise<InstanceShields> {
-  let shields: readonly InstanceShield[] = await inSlices((slice) => listInstanceShields(catalog, slice))
+  const read = (statements: Statements) => inSlices((slice) => listInstanceShields(statements, slice))
+  let shields: readonly InstanceShield[] = await read(catalog)
   const find = (id: number): InstanceShield => {
     const shield = shields.find((other) => other.id === id)
     if (!shield) throw shieldNotFound(id)
@@ -142,6 +146,9 @@ export async function createInstanceShields({ catalog, clock }: { catalog: Catal
 
   return {
     current: () => shields,
+    async reload(statements) {
+      shields = await read(statements)
+    },
     add: (input, alongside) =>
       catalog.transaction(async (statements) => {
         const after = await insertInstanceShield(statements, readOneShield(input, shields, ANY_SITE), clock.now())

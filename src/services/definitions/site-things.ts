@@ -6,6 +6,8 @@ import type { ThingScope } from "../../domain/segment.ts"
 import type { Site } from "../../domain/site.ts"
 import { type Expected, refuseOtherVersion, refuseStaleBody, type Versioned } from "../../domain/version.ts"
 import type { Slice, Statements, Transactions } from "../../store/catalog/catalog.ts"
+import type { Reload } from "../changes/changes.ts"
+import { inSlices } from "../lists/paging.ts"
 
 interface SiteThing extends Versioned {
   id: number
@@ -168,6 +170,8 @@ export interface SiteLists<Thing> {
   /** Adds a definition or replaces its earlier version. */
   put(thing: Thing): void
   remove(thing: Thing): void
+  /** Returns the function that reads the lists of some sites again, after another node changed them. */
+  reloadBy(list: (statements: Statements, siteId: number, slice: Slice) => Promise<Thing[]>): Reload
 }
 
 export function createSiteLists<Thing extends Pick<SiteThing, "id" | "site_id">>(things: readonly Thing[]): SiteLists<Thing> {
@@ -182,6 +186,9 @@ export function createSiteLists<Thing extends Pick<SiteThing, "id" | "site_id">>
         [...others(thing), thing].sort((a, b) => a.id - b.id),
       ),
     remove: (thing) => void lists.set(thing.site_id, others(thing)),
+    reloadBy: (list) => async (statements, siteIds) => {
+      for (const siteId of siteIds.map(Number)) lists.set(siteId, await inSlices((slice) => list(statements, siteId, slice)))
+    },
   }
 }
 

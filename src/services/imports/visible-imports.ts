@@ -7,8 +7,10 @@ import {
   insertVisibleImport,
   listVisibleImports,
   type VisibleImportRow,
+  visibleImportsOf,
 } from "../../store/catalog/visible-imports.ts"
 import type { EventStore } from "../../store/events/events.ts"
+import type { Reload } from "../changes/changes.ts"
 
 /** An import as its area makes it visible: the last completed run, and the effective days in the zone of the import. */
 export interface EffectiveImport {
@@ -37,6 +39,8 @@ export interface VisibleImports {
   clear(siteId: number): Promise<void>
   /** Returns the start of the first native visit or of the first effective day, in epoch milliseconds. Undefined without data. */
   firstAt(siteId: number, records?: RecordKind): number | undefined
+  /** Reads the visible imports of some sites again, after another node changed them. */
+  reload: Reload
 }
 
 /** The set before the catalog is open: an engine is created first, and asks for each query. */
@@ -63,6 +67,11 @@ export function createVisibleImports(): VisibleImportsHolder {
       return {
         of,
         replace,
+        async reload(statements, siteIds) {
+          for (const siteId of siteIds.map(Number)) {
+            bySite.set(siteId, (await visibleImportsOf(statements, siteId)).map(readRow))
+          }
+        },
         async retain(siteId, firstDay) {
           const first = dayNumber(firstDay)
           if (!of(siteId).some(({ days }) => days.some((span) => span.first < first))) return

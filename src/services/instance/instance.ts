@@ -24,6 +24,7 @@ import type { KeepRules } from "../backup/folder.ts"
 import { createRemoteBackups, type RemoteBackups, withCopies } from "../backup/remote-backups.ts"
 import { finishInterrupted } from "../backup/restore.ts"
 import { type BackupSchedule, createBackupSchedule } from "../backup/schedule.ts"
+import { type Changes, followChanges } from "../changes/changes.ts"
 import { type Connections, createConnections } from "../connections/connections.ts"
 import type { ConnectionProvider } from "../connections/providers.ts"
 import { type Annotations, createAnnotations } from "../definitions/annotations.ts"
@@ -46,6 +47,7 @@ import { createPeople, type People } from "../people/people.ts"
 import { createVisitorSets, type VisitorSetSources } from "../people/visitor-sets.ts"
 import { type Lock, prepareDataFolder, takeLock } from "../runtime/data-folder.ts"
 import { createHealth, type Health } from "../runtime/health.ts"
+import type { LiveNodes } from "../runtime/nodes.ts"
 import { createPlugins, type PluginFacts, type Plugins } from "../runtime/plugins.ts"
 import type { CatalogLease, RemoteCatalog } from "../runtime/remote-catalog.ts"
 import { type SecretKeys, secretKeys } from "../runtime/secret-key.ts"
@@ -75,6 +77,8 @@ export interface InstanceOptions {
   previousSecretKey?: string | undefined
   /** Address of a catalog on a server. */
   remoteCatalog: RemoteCatalog | undefined
+  /** Whether several nodes share the catalog, which is then on a server. */
+  severalNodes?: boolean
   defaults: SiteDefaults
   accounts: AccountSettings
   /** Outside services whose accounts can be connected. */
@@ -166,6 +170,9 @@ export interface Instance {
   secretsOf(owner: string): StoredSecrets
   /** Lease on a catalog server. */
   lease: CatalogLease | undefined
+  /** The nodes that share the catalog, and what they change. Undefined for its only process. */
+  nodes: LiveNodes | undefined
+  changes: Changes | undefined
   /** Returns all sites of all organizations, except deleted ones. */
   allSites(): Promise<Site[]>
   /** Migrations that were applied while opening, and the backup made before them. */
@@ -206,7 +213,9 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     onFault: states.note,
     onEventsReadable: () => options.onEventsReadable?.(states),
   })
-  const { catalog, events, lease } = stores
+  const { events, lease, nodes } = stores
+  const changes = nodes && (await followChanges(stores.catalog))
+  const catalog = changes?.catalog ?? stores.catalog
   const imports = await (options.imports ?? createVisibleImports()).load(catalog, events)
   const settings = await createInstanceSettings({ catalog, clock, ...(options.configured && { configured: options.configured }) })
   const audit = createAudit({ catalog, clock })
@@ -232,7 +241,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     ...(options.nameServers && { resolve: resolveAt(options.nameServers) }),
   })
   const sessions = createSessions({ catalog, clock, random, life: () => sessionLife(settings) })
-  const jobs = createJobQueue({ catalog, clock, log, random })
+  const jobs = createJobQueue({ catalog, clock, log, random, nodes })
   const permissions: Permissions = Object.assign({}, CORE_PERMISSIONS, ...options.plugins.map((plugin) => plugin.permissions))
   const ofCore = storedSecrets({ catalog, clock, secrets }, "core")
   const schedule = await createBackupSchedule({ catalog, clock, audit, secrets: ofCore, outbound, keep: options.keep, ...options.backups })
@@ -252,6 +261,24 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     handover,
   })
   const connections = createConnections({ ...options, catalog, outbound, outbox, mail: accounts.mail, secrets: ofCore })
+  const maintenance = await createMaintenance({ catalog, clock, audit })
+  const plugins = await createPlugins({ catalog, clock, plugins: options.plugins })
+  const schedules = createSchedules({ catalog, clock, jobs, timezone: options.defaults.timezone })
+  changes?.reloadBy({
+    sites: sites.reload,
+    site_keys: siteKeys.reload,
+    goals: goals.reload,
+    funnels: funnels.reload,
+    segments: segments.reload,
+    visible_imports: imports.reload,
+    instance_shields: instanceShields.reload,
+    async settings(statements, keys) {
+      for (const { reload } of [settings, maintenance, schedule]) await reload(statements, keys)
+    },
+    plugins: plugins.reload,
+    schedules: schedules.reload,
+    hosts: hostRulings.reload,
+  })
   const shareOptions = { ...options, catalog, secrets, settings, passwords: accounts.passwords.lowPriority, visitorSets }
   return {
     lock,
@@ -264,7 +291,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     funnels,
     people: createPeople({ clock, siteKeys, imports, events, factsOf }),
     settings,
-    maintenance: await createMaintenance({ catalog, clock, audit }),
+    maintenance,
     schedule,
     remoteBackups,
     sessions,
@@ -275,7 +302,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     permissions,
     outbound,
     connections,
-    plugins: await createPlugins({ catalog, clock, plugins: options.plugins }),
+    plugins,
     audit,
     cookieSecrets,
     keyRotation,
@@ -304,13 +331,15 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     health,
     states,
     exclusive,
-    slots: createJobSlots({ catalog, clock, random }),
+    slots: createJobSlots({ catalog, clock, random, nodes }),
     jobs,
-    schedules: createSchedules({ catalog, clock, jobs, timezone: options.defaults.timezone }),
+    schedules,
     outbox,
     alarms: createAlarms({ catalog, clock, outbox, audit, mail: accounts.mail, publicUrl: options.publicUrl }),
     secretsOf: (owner) => storedSecrets({ catalog, clock, secrets }, owner),
     lease,
+    nodes,
+    changes,
     allSites: () => allSites(catalog),
     migrated: { migrations: stores.migrations, backup: stores.safety },
     close() {

@@ -5,9 +5,10 @@ import type { Clock } from "../../domain/clock.ts"
 import { AppError, refuseFaults } from "../../domain/error.ts"
 import { instantText, parseInstant } from "../../domain/moment.ts"
 import { fault, inDocumentOrder, inspect } from "../../domain/shape.ts"
-import type { Catalog } from "../../store/catalog/catalog.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import { putSetting, settingByKey } from "../../store/catalog/settings.ts"
 import type { Audit } from "../audit/audit.ts"
+import type { Reload } from "../changes/changes.ts"
 
 /** Maintenance mode. Reads and event collection continue, and other writes are refused. */
 export interface Maintenance {
@@ -31,6 +32,8 @@ export interface MaintenanceMode {
   shown(): ShownMode
   /** Changes the mode. The body has `enabled` and optionally `message` and `until`. Throws `validation_failed`. */
   change(actor: Actor, body: unknown): Promise<ShownMode>
+  /** Reads the mode again, after another node changed it. */
+  reload: Reload
 }
 
 export interface ShownMode {
@@ -61,13 +64,19 @@ interface MaintenanceOptions {
 }
 
 export async function createMaintenance({ catalog, clock, audit }: MaintenanceOptions): Promise<MaintenanceMode> {
-  const stored = await settingByKey(catalog, KEY)
-  let mode: Maintenance = Value.Check(Stored, stored) ? stored : { enabled: false }
+  const read = async (statements: Statements): Promise<Maintenance> => {
+    const stored = await settingByKey(statements, KEY)
+    return Value.Check(Stored, stored) ? stored : { enabled: false }
+  }
+  let mode = await read(catalog)
   const current = (): Maintenance =>
     mode.enabled && mode.until !== undefined && mode.until <= clock.now() ? { enabled: false } : { ...mode }
 
   return {
     current,
+    async reload(statements, keys) {
+      if (keys.includes(KEY)) mode = await read(statements)
+    },
     shown: () => shownMode(current()),
     async change(actor, body) {
       const wanted = parseMaintenance(body, clock.now())

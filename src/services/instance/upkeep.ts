@@ -10,6 +10,7 @@ import { StoreFault } from "../../store/events/fault.ts"
 import { raw } from "../../store/sql.ts"
 import { type BackupTasksOptions, backupTasks } from "../backup/tasks.ts"
 import { inBackupThread } from "../backup/thread.ts"
+import type { Changes } from "../changes/changes.ts"
 import type { DataHooks } from "../erasure/data-hooks.ts"
 import type { Erasure } from "../erasure/erasure.ts"
 import { retainSite } from "../erasure/retention.ts"
@@ -41,6 +42,7 @@ export interface UpkeepOptions extends BackupTasksOptions {
   salts: Pick<SaltStore, "destroy">
   states: StoreStates
   lease: CatalogLease | undefined
+  changes: Changes | undefined
   exclusive: Exclusive
   settings: Pick<InstanceSettings, "get">
   /** Hooks of areas, which store data derived from visits. */
@@ -59,6 +61,7 @@ export function upkeepTasks(options: UpkeepOptions): Task[] {
     { name: "checkpoint", every: 1, run: () => checkpoint(options) },
     { name: "renew-lease", every: 5, run: () => endsWith(options, () => options.lease?.renew()) },
     { name: "watch-lease", every: 1, run: () => endsWith(options, () => options.lease?.watch()) },
+    { name: "follow-changes", every: 1, run: async () => options.changes?.poll() },
     { name: "probe-disk", every: 2, run: async () => options.states.probe(() => canWrite(options.dataDir, 1 << 20)) },
     { name: "watch-disk", every: 30, run: () => watchDisk(options) },
     { name: "seal", every: MINUTE, run: () => options.events.seal(options.clock.now()) },

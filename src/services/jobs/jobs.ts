@@ -11,6 +11,7 @@ import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import type { JobFilter } from "../../store/catalog/jobs.ts"
 import type { Audit } from "../audit/audit.ts"
 import type { Alongside } from "../definitions/site-things.ts"
+import type { LiveNodes } from "../runtime/nodes.ts"
 import type { Random } from "../secrets/secrets.ts"
 
 export interface NewJob {
@@ -69,14 +70,6 @@ export interface JobsOptions {
   random: Random
   /** The nodes that share the catalog. Undefined for the only process of a catalog, to which all running jobs belong. */
   nodes?: LiveNodes | undefined
-}
-
-/** The nodes that share a catalog and have not stopped, by their numbers. */
-export interface LiveNodes {
-  /** Number of this node. */
-  own: number
-  /** Returns the numbers of all live nodes, this one included. */
-  live(): readonly number[]
 }
 
 /** Returns the slot of one node, where every node has its own. */

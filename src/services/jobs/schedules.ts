@@ -16,8 +16,10 @@ import {
   type Schedule,
   scheduleByName,
 } from "../../store/catalog/jobs.ts"
+import type { Reload } from "../changes/changes.ts"
+import type { LiveNodes } from "../runtime/nodes.ts"
 import type { Random } from "../secrets/secrets.ts"
-import { type Jobs, type LiveNodes, slotOnNode } from "./jobs.ts"
+import { type Jobs, slotOnNode } from "./jobs.ts"
 
 /** Schedule of a recurring kind of job. */
 export interface Recurring {
@@ -41,6 +43,8 @@ export interface Schedules {
   /** Plans all runs again, after a clock jump. */
   replan(): Promise<void>
   list(): Promise<Schedule[]>
+  /** Reads the stored schedules again, after another node changed one. */
+  reload: Reload
   /** Changes a schedule. Returns undefined for an undeclared name. Throws `validation_failed` for an invalid cron expression. */
   change(
     name: string,
@@ -72,12 +76,12 @@ export function createSchedules({ catalog, clock, jobs, timezone }: SchedulesOpt
   /** Kept in memory, so that a second in which nothing is due costs nothing. */
   let planned = new Map<string, Schedule>()
 
-  async function stored(): Promise<Map<string, Schedule>> {
-    const rows = (await listSchedules(catalog)).filter(({ name }) => declared.has(name))
+  async function stored(statements: Statements = catalog): Promise<Map<string, Schedule>> {
+    const rows = (await listSchedules(statements)).filter(({ name }) => declared.has(name))
     return new Map(rows.map((row) => [row.name, row]))
   }
-  async function reload(): Promise<void> {
-    planned = await stored()
+  async function reload(statements?: Statements): Promise<void> {
+    planned = await stored(statements)
   }
   /** Returns the declared schedule of a job that has no stored one, because schedules can be requested before `start`. */
   const asDeclared = (name: string, { cron, timezone: zone = timezone }: Recurring): Schedule => ({
@@ -101,6 +105,7 @@ export function createSchedules({ catalog, clock, jobs, timezone }: SchedulesOpt
   }
 
   return {
+    reload,
     declare(kind, recurring, isOn = () => true) {
       if (nextRun(recurring.cron, recurring.timezone ?? timezone, 0) === undefined)
         throw new Error(`${recurring.cron} is no schedule of ${kind}`)

@@ -2,9 +2,10 @@ import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
 import type { Permissions } from "../../domain/permission.ts"
 import { refuseOtherVersion } from "../../domain/version.ts"
-import type { Catalog } from "../../store/catalog/catalog.ts"
+import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import { listPluginSwitches, type PluginSwitch, putPluginSwitch } from "../../store/catalog/settings.ts"
 import type { Migration } from "../../store/migrations.ts"
+import type { Reload } from "../changes/changes.ts"
 import type { Terms } from "../definitions/site-things.ts"
 
 /** The facts about a plugin that the services need. */
@@ -36,6 +37,8 @@ export interface Plugins {
   isOn(id: string): boolean
   /** Returns the ids of the enabled plugins in the order of the list. */
   features(): string[]
+  /** Reads the switches again, after another node changed one. */
+  reload: Reload
   /** Enables or disables a plugin. Throws `not_found` for an unknown plugin. `by` is the id of a user, or null for the system. */
   turn(id: string, enabled: boolean, by: number | null, terms?: Terms<PluginState>): Promise<PluginState>
 }
@@ -47,7 +50,8 @@ interface PluginsOptions {
 }
 
 export async function createPlugins({ catalog, clock, plugins }: PluginsOptions): Promise<Plugins> {
-  const switches = new Map((await listPluginSwitches(catalog)).map((row) => [row.id, row]))
+  const read = async (statements: Statements) => new Map((await listPluginSwitches(statements)).map((row) => [row.id, row]))
+  let switches = await read(catalog)
 
   const stateOf = ({ id, title }: { id: string; title: string }, row: PluginSwitch | undefined = switches.get(id)): PluginState => ({
     id,
@@ -60,6 +64,9 @@ export async function createPlugins({ catalog, clock, plugins }: PluginsOptions)
 
   return {
     list,
+    async reload(statements) {
+      switches = await read(statements)
+    },
     isOn: (id) => known.has(id) && (switches.get(id)?.enabled ?? true),
     features: () =>
       list()

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { hostname } from "node:os"
 import { type Catalog, openCatalog } from "../../store/catalog/catalog.ts"
 import { createLeases, currentLease, LEASE_MS, releaseLease, renewLease, takeLease } from "../../store/catalog/lease.ts"
+import { hasNodes, listLiveNodes } from "../../store/catalog/nodes.ts"
 import { StoreFault } from "../../store/events/fault.ts"
 import { sql } from "../../store/sql.ts"
 import type { Random } from "../secrets/secrets.ts"
@@ -68,44 +69,75 @@ export interface CatalogLease {
   release(): Promise<void>
 }
 
-interface LeaseOptions {
+export interface LeaseOptions {
   /** Id of the data folder. */
   node: string
   random: Random
   monotonic(): number
 }
 
-/** Takes the lease. Rejects with exit code 73 while another node holds it. */
-export async function leaseCatalog(catalog: Catalog, { node, random, monotonic }: LeaseOptions): Promise<CatalogLease> {
+/** Takes the lease. Rejects with exit code 73 while another node holds it, or while several nodes share the catalog. */
+export async function leaseCatalog(catalog: Catalog, options: LeaseOptions): Promise<CatalogLease> {
+  const lease = await leaseBesideNodes(catalog, options)
+  const [other] = (await hasNodes(catalog)) ? await listLiveNodes(catalog) : []
+  if (!other) return lease
+  await lease.release()
+  throw usedBy(other)
+}
+
+/** Takes the lease although nodes may share the catalog, for the time of a migration. Rejects with exit code 73 while another holds it. */
+export async function leaseBesideNodes(catalog: Catalog, { node, random, monotonic }: LeaseOptions): Promise<CatalogLease> {
   const holder = random(16).toHex()
   await createLeases(catalog)
-  const other = await takeLease(catalog, { node, holder, described: `${hostname()}, pid ${process.pid}` })
-  if (other) {
-    const until = new Date(other.expires_at).toISOString()
-    throw inUse(`Another Footfall process uses the catalog (${other.described}) until at least ${until}. Stop it, or use another catalog`)
-  }
+  const other = await takeLease(catalog, { node, holder, described: describeProcess() })
+  if (other) throw usedBy(other)
+  return renewable(monotonic, {
+    renew: () => renewLease(catalog, holder),
+    async lost() {
+      const follower = (await currentLease(catalog))?.described ?? "no one at the moment"
+      return inUse(`The lease on the catalog was lost. It is held by ${follower}. ${ONE_NODE}`)
+    },
+    release: () => releaseLease(catalog, holder),
+  })
+}
+
+interface Renewal {
+  /** Renews the lease. Resolves with false when it is lost. */
+  renew(): Promise<boolean>
+  /** Returns the fault of a lost lease. */
+  lost(): Promise<ExitFault>
+  release(): Promise<void>
+}
+
+/** Creates a lease from its statements. */
+export function renewable(monotonic: () => number, { renew, lost, release }: Renewal): CatalogLease {
   let reachedAt = monotonic()
   return {
     async renew() {
       const startedAt = monotonic()
-      if (!(await renewLease(catalog, holder))) {
-        const follower = (await currentLease(catalog))?.described ?? "no one at the moment"
-        throw inUse(`The lease on the catalog was lost. It is held by ${follower}. ${ONE_NODE}`)
-      }
+      if (!(await renew())) throw await lost()
       reachedAt = startedAt
     },
     watch() {
       if (monotonic() - reachedAt > LEASE_MS)
         throw new ExitFault("unavailable", "The catalog server could not be reached for 30 s. Start it")
     },
-    release: () => releaseLease(catalog, holder),
+    release,
   }
+}
+
+/** Describes this process for people. */
+export const describeProcess = (): string => `${hostname()}, pid ${process.pid}`
+
+function usedBy({ described, expires_at }: { described: string; expires_at: number }): ExitFault {
+  const until = new Date(expires_at).toISOString()
+  return inUse(`Another Footfall process uses the catalog (${described}) until at least ${until}. Stop it, or use another catalog`)
 }
 
 const ONE_NODE =
   "A catalog can only be used by one Footfall process. Stop the other one before you start this one, or give each its own catalog"
 
-const inUse = (message: string): ExitFault => new ExitFault("inUse", message)
+export const inUse = (message: string): ExitFault => new ExitFault("inUse", message)
 
 /**
  * Returns the id that distinguishes this data folder from those of other nodes. It is created at first use, while the folder is locked.

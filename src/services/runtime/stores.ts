@@ -10,6 +10,7 @@ import type { StoreFault } from "../../store/events/fault.ts"
 import type { Random } from "../secrets/secrets.ts"
 import { placesIn } from "./data-folder.ts"
 import { ExitFault } from "./exit.ts"
+import { joinNodes, type LiveNodes, leaseMigration } from "./nodes.ts"
 import type { PluginFacts } from "./plugins.ts"
 import { type CatalogLease, leaseCatalog, nodeId, openRemoteCatalog, type RemoteCatalog } from "./remote-catalog.ts"
 import { toExitFault } from "./store-states.ts"
@@ -20,6 +21,8 @@ export interface StoresOptions {
   clock: Clock
   random: Random
   remoteCatalog: RemoteCatalog | undefined
+  /** Whether several nodes share the catalog, which is then on a server. */
+  severalNodes?: boolean
   onFault(fault: StoreFault): void
   plugins: readonly PluginFacts[]
   /** Memory for unsealed events in each thread. Default: that of the event store. */
@@ -37,6 +40,8 @@ export interface Stores {
   events: EventStore
   /** Lease on a catalog server. */
   lease: CatalogLease | undefined
+  /** The nodes that share the catalog. Undefined for its only process. */
+  nodes: LiveNodes | undefined
   /** Migrations that were applied, in order. */
   migrations: string[]
 }
@@ -97,7 +102,7 @@ const lostCatalog = (path: string) =>
 const isEmptyFile = (path: string): boolean => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0
 
 async function open(options: StoresOptions): Promise<Stores> {
-  const { dataDir, version, clock, random, remoteCatalog } = options
+  const { dataDir, version, clock, random, remoteCatalog, severalNodes = false } = options
   const { events: eventsPath, catalog: catalogPath } = placesIn(dataDir)
   const schemas = catalogSchemas(options.plugins)
   // Inspected before the catalog is opened, so that nothing is changed if one of the stores is newer than this version.
@@ -110,7 +115,8 @@ async function open(options: StoresOptions): Promise<Stores> {
   let lease: CatalogLease | undefined
   try {
     // Taken before anything is changed, because two nodes must not migrate at the same time.
-    if (remoteCatalog) lease = await leaseCatalog(catalog, { node: nodeId(dataDir, random), random, monotonic: clock.monotonic })
+    const identity = { node: nodeId(dataDir, random), random, monotonic: clock.monotonic }
+    if (remoteCatalog) lease = await (severalNodes ? leaseMigration : leaseCatalog)(catalog, identity)
     const ofCatalog = (await pendingMigrations(catalog, schemas, version)).map(({ name }) => name)
     const migrations = [...ofCatalog, ...ofEvents.pending]
     const isNew = migrations.length > 0 && (await areUnused(catalog, ofEvents))
@@ -119,6 +125,11 @@ async function open(options: StoresOptions): Promise<Stores> {
       await options.backUp(catalog)
     }
     await migrate(catalog, schemas, { version, now: clock.now() })
+    const nodes = severalNodes ? await joinNodes(catalog, { ...identity, version }) : undefined
+    if (nodes) {
+      await lease?.release()
+      lease = nodes
+    }
     const events = openEventStore(eventsPath, {
       now: clock.now(),
       version,
@@ -127,7 +138,7 @@ async function open(options: StoresOptions): Promise<Stores> {
       ...(options.moveLog && { moveLog: options.moveLog }),
     })
     if (!ofEvents.isReadable) options.onEventsReadable?.()
-    return { catalog, events, lease, migrations: isNew ? [] : migrations }
+    return { catalog, events, lease, nodes, migrations: isNew ? [] : migrations }
   } catch (error) {
     await lease?.release().catch(() => {}) // the lease expires on its own, and the first fault is the one to report
     await catalog.close()

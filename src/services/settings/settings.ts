@@ -8,7 +8,8 @@ import {
   type SettingValue,
 } from "../../domain/instance-settings.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
-import { deleteSetting, listSettings, putSetting } from "../../store/catalog/settings.ts"
+import { deleteSetting, listSettings, putSetting, settingByKey } from "../../store/catalog/settings.ts"
+import type { Reload } from "../changes/changes.ts"
 
 /** Values from the environment or the configuration file, which can only be changed there. */
 export type ConfiguredSettings = { readonly [Key in SettingKey]?: { value: SettingValue<Key>; source: "env" | "file" } }
@@ -27,6 +28,8 @@ export interface InstanceSettings {
   change(changes: Partial<Record<SettingKey, unknown>>, by: number | null, beside?: BesideSettings): Promise<void>
   /** Returns the version of all settings, which starts at 1 and grows with each change. */
   version(): number
+  /** Reads some settings again, after another node changed them. */
+  reload: Reload
 }
 
 /** Work that is done together with a change of settings. */
@@ -49,10 +52,12 @@ export async function createInstanceSettings({
 }): Promise<InstanceSettings> {
   const chosen = new Map<string, unknown>()
   let version = 1
-  for (const { key, value } of await listSettings(catalog)) {
-    if (isSettingKey(key) && isSettingValue(key, value)) chosen.set(key, value)
+  function hold({ key, value }: { key: string; value: unknown }): void {
     if (key === VERSION_KEY) version = Number(value)
+    else if (isSettingKey(key) && isSettingValue(key, value)) chosen.set(key, value)
+    else chosen.delete(key)
   }
+  for (const row of await listSettings(catalog)) hold(row)
 
   function current(key: SettingKey): unknown {
     const fromConfiguration = configured[key]
@@ -65,6 +70,9 @@ export async function createInstanceSettings({
     isChosen: (key) => configured[key] !== undefined || chosen.has(key),
     sourceOf: (key) => configured[key]?.source ?? (chosen.has(key) ? "db" : "default"),
     version: () => version,
+    async reload(statements, keys) {
+      for (const key of keys) hold({ key, value: await settingByKey(statements, key) })
+    },
     async change(changes, by, { alongside, committed } = {}) {
       const entries = Object.entries(changes) as [SettingKey, unknown][] // the names are keys
       const stamp = { updated_by: by, updated_at: clock.now() }

@@ -40,6 +40,7 @@ import {
   verifiedHostProof,
 } from "../../store/catalog/sites.ts"
 import type { EventStore } from "../../store/events/events.ts"
+import type { Reload } from "../changes/changes.ts"
 import type { Alongside } from "../definitions/site-things.ts"
 import { inSlices } from "../lists/paging.ts"
 import type { ResolveTxt } from "../oidc/mail-domains.ts"
@@ -123,14 +124,26 @@ interface HostClaimsOptions {
 
 const TOKEN_BYTES = 20
 
+/** The rulings with the method that reads them again, after another node changed one. */
+interface KeptRulings extends HostRulings {
+  reload: Reload
+}
+
 /** Loads the decisions and proofs that the directory of sites needs before the first event. */
-export async function loadHostRulings(catalog: Statements): Promise<HostRulings> {
-  const proofs = await inSlices((slice) => listVerifiedHostProofs(catalog, slice))
-  const decisions = await inSlices((slice) => listHostDecisions(catalog, slice))
-  return {
-    proved: new Map(proofs.map(({ host, organization_id }) => [host, organization_id])),
-    decided: new Map(decisions.map(({ host, organization_id }) => [host, organization_id])),
+export async function loadHostRulings(catalog: Statements): Promise<KeptRulings> {
+  const read = async (statements: Statements): Promise<HostRulings> => {
+    const proofs = await inSlices((slice) => listVerifiedHostProofs(statements, slice))
+    const decisions = await inSlices((slice) => listHostDecisions(statements, slice))
+    return {
+      proved: new Map(proofs.map(({ host, organization_id }) => [host, organization_id])),
+      decided: new Map(decisions.map(({ host, organization_id }) => [host, organization_id])),
+    }
   }
+  const rulings: KeptRulings = {
+    ...(await read(catalog)),
+    reload: async (statements) => void Object.assign(rulings, await read(statements)),
+  }
+  return rulings
 }
 
 export function createHostClaims(options: HostClaimsOptions): HostClaims {

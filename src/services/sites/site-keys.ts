@@ -11,6 +11,7 @@ import {
   upsertSalts,
   upsertSiteKey,
 } from "../../store/catalog/sites.ts"
+import type { Reload } from "../changes/changes.ts"
 import type { Random, SecretPlace, Secrets } from "../secrets/secrets.ts"
 
 const SITE_KEY_BYTES = 32
@@ -27,6 +28,8 @@ export interface SiteKeys extends IdentityKeys {
   replaceIdentityKey(statements: Statements, siteId: number): Promise<void>
   /** Drops the key from memory. The next caller reads it from the catalog. */
   forget(siteId: number): void
+  /** Drops the keys of some sites from memory, after another node replaced them. */
+  reload: Reload
 }
 
 /** Creates the service for the keys of sites. Opened keys stay in memory. */
@@ -54,6 +57,9 @@ export function createSiteKeys({ catalog, secrets, random }: { catalog: Catalog;
     siteKey: async (siteId) => (await stored(catalog, siteId, "site")) ?? read(siteId, "site"),
     replaceIdentityKey: async (statements, siteId) => void (await write(statements, siteId, "identity")),
     forget: (siteId) => void opened.delete(siteId),
+    async reload(_, siteIds) {
+      for (const siteId of siteIds) opened.delete(Number(siteId))
+    },
     identityKey(siteId) {
       const known = opened.get(siteId)
       if (known) return known

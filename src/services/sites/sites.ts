@@ -25,6 +25,7 @@ import {
 import type { EventStore } from "../../store/events/events.ts"
 import type { Access } from "../access/access.ts"
 import type { Handover } from "../access/handover.ts"
+import type { Reload } from "../changes/changes.ts"
 import type { Alongside, Terms } from "../definitions/site-things.ts"
 import type { Outbox } from "../jobs/outbox.ts"
 import { inSlices } from "../lists/paging.ts"
@@ -45,6 +46,8 @@ export interface Sites extends SiteWrites, SiteEndings {
   get(id: number): Promise<Site>
   /** Updates the directory with sites that another service changed. Call it right after the commit. */
   show(sites: readonly Site[]): void
+  /** Reads some sites into the directory again, after another node changed them. */
+  reload: Reload
   /** Transfers a site to another organization. API keys and site roles of the old one lose access. `by` is the author. Throws `limit_reached`. */
   transfer(id: number, organizationId: number, by: number, terms?: Terms<Site>): Promise<Site>
   /**
@@ -116,6 +119,13 @@ export async function createSites(options: SitesOptions): Promise<Sites> {
     list: async (organizationId, { search = "" } = {}) => list(organizationId, search),
     get: async (id) => find(id),
     show: (sites) => sites.forEach(directory.put),
+    async reload(statements, ids) {
+      for (const id of ids.map(Number)) {
+        const site = await siteById(statements, id)
+        if (site) directory.put(site)
+        else directory.remove(id)
+      }
+    },
     transfer: (id, organizationId, by, { expected, alongside } = {}) =>
       catalog.transaction(async (statements) => {
         const site = await siteById(statements, id)

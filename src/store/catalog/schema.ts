@@ -18,6 +18,8 @@ import visibleImports from "./migrations/0014_visible_imports.sql" with { type: 
 import connections from "./migrations/0016_connections.sql" with { type: "text" }
 import invitedSiteRoles from "./migrations/0017_invited_site_roles.sql" with { type: "text" }
 import jobsOfNodes from "./migrations/0018_jobs_of_nodes.sql" with { type: "text" }
+import changes from "./migrations/0019_changes.sql" with { type: "text" }
+import nodes from "./migrations/0020_nodes.sql" with { type: "text" }
 
 /** The migrations of the core's tables. Each plugin has its own list. */
 export const CATALOG_SCHEMA: MigrationList = {
@@ -40,6 +42,8 @@ export const CATALOG_SCHEMA: MigrationList = {
     { name: "0016_connections", sql: connections },
     { name: "0017_invited_site_roles", sql: invitedSiteRoles },
     { name: "0018_jobs_of_nodes", sql: jobsOfNodes },
+    { name: "0019_changes", sql: changes },
+    { name: "0020_nodes", sql: nodes },
   ],
 }
 

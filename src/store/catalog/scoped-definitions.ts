@@ -41,6 +41,13 @@ export async function listAllSegments(catalog: Statements, { after, limit }: Sli
   return rows.map(toSegment)
 }
 
+/** Lists the segments of a site after an id, the personal ones of all users included, by id ascending. */
+export async function listSegmentsOf(catalog: Statements, siteId: number, { after, limit }: Slice): Promise<Segment[]> {
+  const rows = await catalog.all<SegmentRow>(sql`
+    select ${SEGMENT} from segments where site_id = ${siteId} and id > ${after} order by id limit ${limit}`)
+  return rows.map(toSegment)
+}
+
 export async function segmentById(catalog: Statements, siteId: number, id: number): Promise<Segment | undefined> {
   const row = await catalog.get<SegmentRow>(sql`select ${SEGMENT} from segments where site_id = ${siteId} and id = ${id}`)
   return row && toSegment(row)

@@ -20,6 +20,11 @@ export const listVisibleImports = (
     where (site_id, import_id) > (${after?.site_id ?? 0}, ${after?.import_id ?? 0})
     order by site_id, import_id limit ${limit}`)
 
+/** Lists the visible imports of a site. */
+export const visibleImportsOf = (catalog: Statements, siteId: number): Promise<VisibleImportRow[]> =>
+  catalog.all(sql`
+    select site_id, import_id, run, timezone, days_json from visible_imports where site_id = ${siteId} order by import_id limit 1000`)
+
 export const deleteVisibleImports = (catalog: Statements, siteId: number): Promise<void> =>
   catalog.run(sql`delete from visible_imports where site_id = ${siteId}`)
 

@@ -1,0 +1,59 @@
+import type { Catalog } from "../../store/catalog/catalog.ts"
+import { listLiveNodes, MAX_NODES, releaseNode, renewNode, takeNode } from "../../store/catalog/nodes.ts"
+import { ExitFault } from "./exit.ts"
+import { type CatalogLease, describeProcess, inUse, type LeaseOptions, leaseBesideNodes, renewable } from "./remote-catalog.ts"
+
+/** The nodes that share a catalog and have not stopped, by their numbers. */
+export interface LiveNodes {
+  /** Number of this node. */
+  own: number
+  /** Returns the numbers of all live nodes, this one included, as of the last renewal. */
+  live(): readonly number[]
+}
+
+/** Lease of one of several nodes. Each holds its own, and renews it as the only process of a catalog does. */
+export interface NodeLease extends CatalogLease, LiveNodes {}
+
+/** Time to wait for another node that migrates the catalog. */
+const PATIENCE_MS = 60_000
+const PAUSE_MS = 250
+
+/**
+ * Takes the lease under which one node migrates the catalog while others that start wait. Rejects with exit code 73 when it is held for
+ * longer: then the catalog belongs to a process that does not share it.
+ */
+export async function leaseMigration(catalog: Catalog, options: LeaseOptions, patience = PATIENCE_MS): Promise<CatalogLease> {
+  const end = options.monotonic() + patience
+  for (;;) {
+    try {
+      return await leaseBesideNodes(catalog, options)
+    } catch (error) {
+      const isHeld = error instanceof ExitFault && error.exit === "inUse"
+      if (!isHeld || options.monotonic() >= end) throw error
+      await Bun.sleep(PAUSE_MS)
+    }
+  }
+}
+
+/** Joins the nodes of a migrated catalog. Rejects with exit code 73 when all numbers are taken. */
+export async function joinNodes(
+  catalog: Catalog,
+  { node: folder, random, monotonic, version }: LeaseOptions & { version: string },
+): Promise<NodeLease> {
+  const holder = random(16).toHex()
+  const own = await catalog.transaction((statements) => takeNode(statements, { folder, holder, described: describeProcess(), version }))
+  if (own === undefined)
+    throw inUse(`The catalog has had ${MAX_NODES} nodes, and their numbers cannot be used again. Use the data folder of an earlier node`)
+  const readLive = async () => (await listLiveNodes(catalog)).map(({ number }) => number)
+  let live = await readLive()
+  const lease = renewable(monotonic, {
+    async renew() {
+      const isRenewed = await renewNode(catalog, holder)
+      live = await readLive()
+      return isRenewed
+    },
+    lost: async () => inUse("Another process uses a copy of this data folder as the same node. Give each node its own folder"),
+    release: () => releaseNode(catalog, holder),
+  })
+  return { ...lease, own, live: () => live }
+}

@@ -1,0 +1,33 @@
+import { sql } from "../sql.ts"
+import type { Statements } from "./catalog.ts"
+
+/** What nodes keep in memory, as named by the triggers of the migration `0019_changes`. */
+export type Topic =
+  | "sites"
+  | "site_keys"
+  | "goals"
+  | "funnels"
+  | "segments"
+  | "visible_imports"
+  | "instance_shields"
+  | "settings"
+  | "plugins"
+  | "schedules"
+  | "hosts"
+
+export interface ChangeRow {
+  topic: Topic
+  /** Id of the site, or key of the setting. Empty for topics that are read as a whole. */
+  key: string
+  version: number
+}
+
+/** Returns the version of the latest change. */
+export async function latestVersion(catalog: Statements): Promise<number> {
+  const row = await catalog.get<{ version: number | null }>(sql`select max(version) as version from changes`)
+  return row?.version ?? 0
+}
+
+/** Lists the latest change of each thing after a version, by version ascending. */
+export const listChanges = (catalog: Statements, { after, limit }: { after: number; limit: number }): Promise<ChangeRow[]> =>
+  catalog.all(sql`select topic, key, version from changes where version > ${after} order by version limit ${limit}`)
