@@ -151,6 +151,7 @@ export function createRuns(host: ImportsHost, { fetching, holders, previews, sta
     await refuse(at, staged)
     const { visits, rows, newVisitors } = await writeStaged({
       imports,
+      openThread: host.openThread,
       siteId: site.id,
       importId: row.id,
       run: number,

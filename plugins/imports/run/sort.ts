@@ -150,7 +150,7 @@ export class ExternalSort {
 const RECORD_BITS = 20
 const MAX_RECORDS = 1 << RECORD_BITS
 const RANKS_IN_LOW = 1 << (32 - RECORD_BITS)
-const CHUNK_BYTES = 16 << 20
+const CHUNK_BYTES = 8 << 20
 const FIRST_BYTES = 64 << 10
 const FIRST_RECORDS = 1_024
 const FAN_IN = 200

@@ -1,3 +1,4 @@
+import type { NumberedBatch } from "#plugin/worker"
 import type { DayRules, DaySkip } from "../days.ts"
 import type { CommonOptions } from "../options.ts"
 import type { Reject } from "../rows.ts"
@@ -45,6 +46,12 @@ export interface StageTask {
   warnings?: Staged["warnings"]
   /** Present if the import is a stream. */
   stream?: StreamTask
+}
+
+/** Builds the segments of visits that were sorted. */
+export interface BuildTask {
+  do: "build"
+  batch: NumberedBatch
 }
 
 export interface StagedFile {

@@ -45,7 +45,7 @@ export class BatchWriter {
 }
 
 /** Yields the batches of a file, without those of the first visits. They are read when they are requested. */
-export async function* batchesIn(path: string, skippedVisits: number): AsyncGenerator<{ batch: VisitBatch; bytes: Uint8Array }> {
+export async function* batchesIn(path: string, skippedVisits: number): AsyncGenerator<VisitBatch> {
   const file = Bun.file(path)
   let visits = 0
   for (let at = 0; at < file.size; ) {
@@ -54,7 +54,6 @@ export async function* batchesIn(path: string, skippedVisits: number): AsyncGene
     at = from + head[HEAD.bytes]!
     visits += head[HEAD.visits]!
     if (visits <= skippedVisits) continue
-    const bytes = new Uint8Array(await file.slice(from, at).arrayBuffer())
-    yield { batch: new VisitBatch(bytes), bytes }
+    yield new VisitBatch(new Uint8Array(await file.slice(from, at).arrayBuffer()))
   }
 }

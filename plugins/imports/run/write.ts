@@ -1,16 +1,19 @@
 import { join } from "node:path"
-import type { ImportCursor, ImportedKind, ImportedRow, ImportWriters } from "#plugin"
-import { linesOf, release } from "./files.ts"
-import type { Staged } from "./task.ts"
+import type { ImportCursor, ImportedKind, ImportedRow, ImportWriters, OpenThread } from "#plugin"
+import type { BuiltBatch, NumberedBatch } from "#plugin/worker"
+import { linesOf } from "./files.ts"
+import type { BuildTask, Staged } from "./task.ts"
 import { totalsIn } from "./totals.ts"
 import { batchesIn } from "./visit-batches.ts"
 
 /**
  * Writes staged rows into segments, in batches with the position that was reached. After an interruption the next call continues there.
- * The store takes lines in short slices, so that events and queries are not held up.
+ * The store takes visits and lines in short slices, so that events and queries are not held up: a thread builds the segments of visits.
  */
 export interface WriteOptions {
   imports: ImportWriters
+  /** Starts the thread that builds segments. */
+  openThread: OpenThread
   siteId: number
   importId: number
   folder: string
@@ -58,16 +61,19 @@ export async function writeStaged(options: WriteOptions): Promise<{ visits: numb
   const personOf = options.linksUsers ? await imports.personKeys(siteId) : undefined
 
   async function writeVisits(name: string, from: number, reportDone: (visits: number) => void): Promise<void> {
+    const thread = options.openThread({ signal })
+    const build = (batch: NumberedBatch) => thread.run<BuiltBatch>({ do: "build", batch } satisfies BuildTask, [batch.bytes.buffer])
     let taken = from
-    for await (const { batch, bytes } of batchesIn(join(options.folder, name), from)) {
-      const named = staged.stream && { visitors: await imports.nameVisitors(place, batch.names()) }
-      taken += batch.visits
-      const done = () => advance(name, taken, batch.visits, 0)
-      await imports.addVisits({ ...place, firstOrdinal, ...named, ...(personOf && { personOf }), cursor: done }, batch)
-      release(bytes)
-      // The engine itself would let the garbage of several batches pile up. Nothing waits for the collection, which takes some ten ms.
-      Bun.gc(false)
-      reportDone(taken)
+    try {
+      for await (const batch of batchesIn(join(options.folder, name), from)) {
+        const named = staged.stream && { visitors: await imports.nameVisitors(place, batch.names()) }
+        taken += batch.visits
+        const done = () => advance(name, taken, batch.visits, 0)
+        await imports.addVisits({ ...place, firstOrdinal, ...named, ...(personOf && { personOf }), build, cursor: done }, batch)
+        reportDone(taken)
+      }
+    } finally {
+      thread.close()
     }
   }
 

@@ -41,7 +41,7 @@ import type { SaleReader } from "./sales.ts"
 import type { CreatePluginShares } from "./shares.ts"
 import type { SiteHash } from "./site-hash.ts"
 import type { OwnSlugs, SlugTables } from "./slugs.ts"
-import type { RunInThread } from "./threads.ts"
+import type { OpenThread, RunInThread } from "./threads.ts"
 import type { Deletable, Trash, TrashOptions } from "./trash.ts"
 
 /** Core services for plugins. They do not check permissions: the caller is authorized by a route or works for the instance. */
@@ -107,6 +107,8 @@ export interface Host<Settings = object> {
   stagingFolder(): string
   /** Runs a task of the plugin's worker in a thread, for work that would hold up the event loop. */
   readonly runInThread: RunInThread
+  /** Starts a thread of the plugin's worker for several tasks. The caller closes it. */
+  readonly openThread: OpenThread
   /** Path of the operator's IP geolocation file, if there is one. */
   readonly geoDb: string | undefined
   /** Runs work on both stores. Only one runs at a time in the whole instance, and none during a backup. */

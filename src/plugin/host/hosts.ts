@@ -124,7 +124,7 @@ export function hostsOf(options: HostOptions): (plugin: AnyPlugin) => Host<Recor
       imports,
       sales: sales.reader,
       stagingFolder: stagingFolders(options.dataDir, id),
-      runInThread: pluginThreads(options.workerUrl, id),
+      ...pluginThreads(options.workerUrl, id),
       geoDb: options.geoDb,
       create: pluginCreation(instance.idempotency, options.statusOf),
       batch: pluginBatch(instance.idempotency, options.statusOf),

@@ -19,6 +19,7 @@ export interface ImportWriters {
   /**
    * Adds visits, as a list or packed by a `VisitPacker`. A batch is overwritten. `firstOrdinal` is the result of `reserveVisitors` if
    * visitors are numbers, `visitors` that of `nameVisitors` if they are names, and `personOf` that of `personKeys`.
+   * `build` builds the segments in a thread.
    */
   addVisits(place: VisitsPlace, visits: VisitBatch | Iterable<ImportedVisit>): Promise<void>
   /** Adds records, each a visit with one event. They appear in reports of records, not in metrics of the site. */
@@ -55,6 +56,7 @@ export interface VisitsPlace extends ImportTarget {
   visitors?: Map<string, number>
   firstOrdinal?: number
   personOf?: NonNullable<ImportPlace["personOf"]>
+  build?: NonNullable<ImportPlace["build"]>
   /** Called when all rows were read. */
   cursor?: () => ImportCursor
 }

@@ -34,7 +34,8 @@ export interface ImportedVisit {
 }
 
 /** An event with revenue, whose order is found by a setting of the site. */
-interface PackedSale extends Pick<NewEvent, "at" | "name" | "props" | "revenue"> {
+export interface PackedSale extends Pick<NewEvent, "at" | "name" | "props"> {
+  revenue: NonNullable<NewEvent["revenue"]>
   /** Row of its visit. */
   visit: number
 }
@@ -226,19 +227,23 @@ const LENGTH_BYTES = 4
 /** Returns the next multiple of 8. */
 const aligned = (bytes: number): number => (bytes + 7) & ~7
 
+const typeOf = (column: string) => (column === "starts" || column === "revenue.amount" ? Float64Array : Uint32Array)
+
 /** A packed batch, whose columns are changed in place. */
 export class VisitBatch {
   readonly visits: number
   readonly events: number
-  readonly #bytes: Uint8Array<ArrayBuffer>
+  readonly bytes: Uint8Array<ArrayBuffer>
   readonly #header: Header
   /** Where each section begins, and where the last one ends. */
   readonly #sections: readonly number[]
+  /** Where each column begins in the buffer, its length, and its constant if it has one instead of values. */
+  readonly #places = new Map<string, [at: number, length: number, constant: number | null]>()
   readonly #columns = new Map<string, Numbers>()
 
   /** `bytes` begin at a multiple of 8 of their buffer. */
   constructor(bytes: Uint8Array<ArrayBuffer>) {
-    this.#bytes = bytes
+    this.bytes = bytes
     const first = LENGTH_BYTES + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true)
     this.#header = JSON.parse(Buffer.from(bytes.subarray(LENGTH_BYTES, first)).toString()) as Header // written by `VisitPacker`
     this.visits = this.#header.visits
@@ -246,32 +251,37 @@ export class VisitBatch {
     const ends = [first]
     for (const length of this.#header.sections) ends.push(ends.at(-1)! + length)
     this.#sections = ends
-    this.#readColumns(aligned(ends.at(-1)!))
-  }
-
-  #readColumns(from: number): void {
-    let at = this.#bytes.byteOffset + from
+    let at = bytes.byteOffset + aligned(ends.at(-1)!)
     for (const [name, length, constant] of this.#header.columns) {
-      const Type = name === "starts" || name === "revenue.amount" ? Float64Array : Uint32Array
-      const values = constant === null ? new Type(this.#bytes.buffer, at, length) : new Type(length).fill(constant)
-      if (constant === null) at += values.byteLength
-      this.#columns.set(name, values)
+      this.#places.set(name, [at, length, constant])
+      if (constant === null) at += length * typeOf(name).BYTES_PER_ELEMENT
     }
   }
 
+  /** Returns a column. Those with a constant take memory from their first use on. */
+  #column(name: string): Numbers {
+    const known = this.#columns.get(name)
+    if (known) return known
+    const [at, length, constant] = this.#places.get(name)! // every batch has all columns
+    const Type = typeOf(name)
+    const values = constant === null ? new Type(this.bytes.buffer, at, length) : new Type(length).fill(constant)
+    this.#columns.set(name, values)
+    return values
+  }
+
   #section(number: number): ByteReader {
-    return new ByteReader(unseal(this.#bytes.subarray(this.#sections[number]!, this.#sections[number + 1]!))!) // sealed by `VisitPacker`
+    return new ByteReader(unseal(this.bytes.subarray(this.#sections[number]!, this.#sections[number + 1]!))!) // sealed by `VisitPacker`
   }
 
   /** Returns a column of 32 bits: of visits, of events as `event.page`, or of sparse values as `props.key`. */
   column(name: string): Uint32Array {
-    return this.#columns.get(name) as Uint32Array // the two others have methods of their own
+    return this.#column(name) as Uint32Array // the two others have methods of their own
   }
   starts(): Float64Array {
-    return this.#columns.get("starts") as Float64Array // as above
+    return this.#column("starts") as Float64Array // as above
   }
   amounts(): Float64Array {
-    return this.#columns.get("revenue.amount") as Float64Array // as above
+    return this.#column("revenue.amount") as Float64Array // as above
   }
 
   /** Yields the texts. Each has the next number of its dictionary. */

@@ -1,19 +1,16 @@
 import type { Database } from "bun:sqlite"
 import type { DictionaryName } from "../../domain/dimension.ts"
-import { DEFAULT_SETTINGS } from "../../domain/site.ts"
-import { TRAITS, VISITOR_KINDS } from "../../domain/visit.ts"
+import { VISITOR_KINDS } from "../../domain/visit.ts"
 import type { SegmentKind } from "./bytes/lanes.ts"
 import { DISCARDED, type Interner } from "./dictionary/interner.ts"
 import { fixedTexts, propertyDictionary } from "./dictionary/texts.ts"
 import { translateErrors } from "./fault.ts"
 import { Group } from "./group.ts"
 import type { PackedText, VisitBatch } from "./import-batch.ts"
+import type { BuildBatch, NumberedBatch } from "./import-segments.ts"
 import type { Journal } from "./journal.ts"
 import { LogRecord } from "./log.ts"
 import { type Memory, saveCounters } from "./memory.ts"
-import { runStepsYielding, type Steps } from "./steps.ts"
-import { importedSale, type SaleRow } from "./tables/sales.ts"
-import type { SegmentRows } from "./upkeep/build.ts"
 import type { Hash64 } from "./writer.ts"
 
 /** The import and run that rows belong to. */
@@ -36,6 +33,8 @@ export interface ImportPlace extends ImportTarget {
   personOf?: (userId: string) => Hash64
   /** Property with the order id of a sale. Default: that of a new site. */
   orderProperty?: string
+  /** Builds the segments of a batch, such as in another thread. Default: in this one, in slices. */
+  build?: BuildBatch
   /** Returns the position to store with the rows, in the same transaction. Called when all rows were read. */
   cursor?: () => ImportCursor
 }
@@ -56,30 +55,15 @@ const UNTIMED = 16
 /** Names of visitors that are looked up at once, in about the same time. */
 const NAMES = 80
 
-/** A batch with the numbers of the site, and the sales among its events. */
-interface NumberedBatch {
-  rows: SegmentRows
-  sales: readonly SaleRow[]
-}
-
 /**
- * Replaces the numbers of a batch by those of the site. New texts and assigned numbers become durable slice by slice; without the segments
- * they have no effect.
+ * Gives the texts and visitors of a batch numbers of the site, slice by slice. What is new becomes durable; without the segments it has no
+ * effect.
  */
 export async function numberBatch(journal: Journal, place: ImportPlace, batch: VisitBatch): Promise<NumberedBatch> {
-  const { siteId, orderProperty = DEFAULT_SETTINGS.order_property } = place
   const numbers = new SiteNumbers(place)
   await inSlices(journal, batch.texts(), (memory, text) => numbers.add(memory.interner, text))
-  const first = journal.change(() => reserveSequences(journal.memory, batch.events), true)
-  await numberVisitors(journal, place, batch)
-  await runStepsYielding(renumber(batch, numbers))
-  const rows = rowsOf(batch, first)
-  const [sequences, starts] = [rows.sequences(), rows.starts()]
-  const sales = batch.sales().map(({ visit, at, name, ...event }): SaleRow => {
-    const sale = importedSale(event, orderProperty)! // only events with revenue are sales
-    return { siteId, visitSequence: sequences[visit]!, visitAt: starts[visit]!, at, name, sale }
-  })
-  return { rows, sales: [...sales] }
+  const firstSequence = journal.change(() => reserveSequences(journal.memory, batch.events), true)
+  return { bytes: batch.bytes, numbers: numbers.all, firstSequence, ...(await numberVisitors(journal, place, batch)) }
 }
 
 /** Works on items in transactions of a few milliseconds, with other work in between. None of them waits for the disk. */
@@ -102,7 +86,7 @@ async function inSlices<Item>(journal: Journal, items: Iterator<Item>, work: (me
 class SiteNumbers {
   readonly #siteId: number
   readonly #importId: number
-  readonly #numbers = new Map<DictionaryName, number[]>()
+  readonly all = new Map<DictionaryName, number[]>()
   /** The properties by their number in the batch. */
   readonly #properties: string[] = []
 
@@ -113,7 +97,7 @@ class SiteNumbers {
 
   /** Adds the next text of a dictionary. */
   add(interner: Interner, { name, property, text, day }: PackedText): void {
-    const numbers = this.of(name)
+    const numbers = this.#of(name)
     // New values of an import are counted apart from those that the site itself collects on that day.
     const counted = `${day} import ${this.#importId}`
     const number = (of: DictionaryName, key?: string) => interner.number(this.#siteId, of, text, counted, ignoreLimit, key)
@@ -122,15 +106,15 @@ class SiteNumbers {
       numbers.push(number(name))
       return
     }
-    const key = this.of("property")[property]!
+    const key = this.#of("property")[property]!
     numbers.push(key === DISCARDED ? DISCARDED : number(propertyDictionary(key), this.#properties[property]))
   }
 
-  of(name: DictionaryName): number[] {
-    let numbers = this.#numbers.get(name)
+  #of(name: DictionaryName): number[] {
+    let numbers = this.all.get(name)
     if (!numbers) {
       numbers = fixedTexts(name).map((_, number) => number)
-      this.#numbers.set(name, numbers)
+      this.all.set(name, numbers)
     }
     return numbers
   }
@@ -147,25 +131,26 @@ function reserveSequences(memory: Memory, count: number): number {
   return first
 }
 
-/** Replaces the visitors of a batch by ordinals of the site. */
-async function numberVisitors(journal: Journal, place: ImportPlace, batch: VisitBatch): Promise<void> {
+/** Returns the ordinals of the visitors of a batch. */
+async function numberVisitors(
+  journal: Journal,
+  place: ImportPlace,
+  batch: VisitBatch,
+): Promise<Pick<NumberedBatch, "firstOrdinal" | "ordinals" | "people">> {
   const { siteId, visitors = new Map<string, number>(), firstOrdinal = 0, personOf } = place
-  const [column, kinds] = [batch.column("visitor"), batch.column("visitor_kind")]
-  const names = batch.names()
-  if (names.length > 0) {
-    const ordinals: number[] = []
-    await inSlices(journal, names.values(), (memory, name) => void ordinals.push(ordinalOf(memory, siteId, visitors, name)))
-    for (let visit = 0; visit < column.length; visit++) column[visit] = ordinals[column[visit]!]!
-  } else for (let visit = 0; visit < column.length; visit++) column[visit]! += firstOrdinal
-  if (!personOf) return
+  const ordinals: number[] = []
+  await inSlices(journal, batch.names().values(), (memory, name) => void ordinals.push(ordinalOf(memory, siteId, visitors, name)))
+  const people: NumberedBatch["people"] = []
+  if (!personOf) return { firstOrdinal, ordinals, people }
   const record = new LogRecord()
-  const starts = batch.starts()
+  const [kinds, starts] = [batch.column("visitor_kind"), batch.starts()]
   await inSlices(journal, batch.people(), (memory, { visit, userId }) => {
     const kind = VISITOR_KINDS[kinds[visit]!] === "device" ? "device" : "user"
     // The visitor was identified at the start of the visit. Imports are not logged.
     const group = new Group(memory, { record: 0, arrivedAt: 0 }, record)
-    column[visit] = group.identified(siteId, { key: personOf(userId), kind, userId: "", at: starts[visit]! })
+    people.push({ visit, ordinal: group.identified(siteId, { key: personOf(userId), kind, userId: "", at: starts[visit]! }) })
   })
+  return { firstOrdinal, ordinals, people }
 }
 
 function ordinalOf(memory: Memory, siteId: number, ordinals: Map<string, number>, name: string): number {
@@ -175,59 +160,6 @@ function ordinalOf(memory: Memory, siteId: number, ordinals: Map<string, number>
   memory.visitors.reserve(siteId, ordinal)
   ordinals.set(name, ordinal)
   return ordinal
-}
-
-/** Replaces the numbers of texts, column by column. */
-function* renumber(batch: VisitBatch, numbers: SiteNumbers): Steps<void> {
-  const replace = (column: string, name: DictionaryName) => {
-    const [values, known] = [batch.column(column), numbers.of(name)]
-    for (let row = 0; row < values.length; row++) values[row] = known[values[row]!]!
-  }
-  for (const trait of TRAITS) {
-    replace(trait, trait)
-    yield
-  }
-  for (const column of ["entry_page", "exit_page"]) replace(column, "page")
-  for (const column of ["entry_page_hostname", "exit_page_hostname"]) replace(column, "hostname")
-  yield
-  for (const name of ["name", "page", "hostname", "title"] as const) {
-    replace(`event.${name}`, name)
-    yield
-  }
-  replace("revenue.currency", "currency")
-  const [keys, values] = [batch.column("props.key"), batch.column("props.value")]
-  // `DISCARDED` is no unsigned number, so it becomes the largest one.
-  for (let row = 0; row < values.length; row++) values[row] = numbers.of(propertyDictionary(keys[row]!))[values[row]!]!
-  yield
-  replace("props.key", "property")
-}
-
-/** Returns the rows of a batch as they are stored. Properties over the limit of their site are left out. */
-function rowsOf(batch: VisitBatch, firstSequence: number): SegmentRows {
-  const sequences = new Float64Array(batch.visits)
-  const visitOf = batch.column("event.visit")
-  for (let row = visitOf.length - 1; row >= 0; row--) sequences[visitOf[row]!] = firstSequence + row
-  const keys = batch.column("props.key")
-  const isKept = (_: number, row: number) => keys[row] !== DISCARDED >>> 0
-  const kept = (name: string) => batch.column(name).filter(isKept)
-  const props = { row: kept("props.row"), key: kept("props.key"), value: kept("props.value") }
-  const column = (name: string) => batch.column(name)
-  const revenue = { row: column("revenue.row"), amount: batch.amounts(), currency: column("revenue.currency") }
-  const engagement = { row: column("engagement.row"), engaged: column("engagement.engaged"), scroll: column("engagement.scroll") }
-  const vital = (name: string) => column(`vitals.${name}`)
-  const vitals = { row: vital("row"), lcp: vital("lcp"), inp: vital("inp"), fcp: vital("fcp"), ttfb: vital("ttfb"), cls: vital("cls") }
-  return {
-    visits: batch.visits,
-    events: batch.events,
-    starts: () => batch.starts(),
-    sequences: () => sequences,
-    visit: column,
-    event: (name) => column(`event.${name}`),
-    props: () => props,
-    revenue: () => revenue,
-    engagement: () => engagement,
-    vitals: () => vitals,
-  }
 }
 
 /** Reserves ordinals for visitors that are numbered from 0. Returns the first one. In the transaction of the caller. */

@@ -5,6 +5,7 @@ import { NEW_VALUES_PER_DAY } from "../../../src/domain/limits.ts"
 import { type EventStore, openEventStore } from "../../../src/store/events/events.ts"
 import type { ImportPlace } from "../../../src/store/events/import.ts"
 import { type ImportedVisit, VisitBatch, VisitPacker } from "../../../src/store/events/import-batch.ts"
+import { buildBatch } from "../../../src/store/events/import-segments.ts"
 import { openEventReader } from "../../../src/store/events/reader.ts"
 import { temporaryFolder } from "../../kit.ts"
 import { visibleImport } from "../../visible-imports.ts"
@@ -100,6 +101,17 @@ test("two batches have the same numbers for the same texts", async () => {
   const whole = await stored([packed(visits)])
   expect(await stored([packed(visits.slice(0, 7)), packed(visits.slice(7))])).toEqual(whole)
   expect(new Set(rowsOf(whole).map(({ page }) => page)).size).toBe(3)
+})
+
+test("segments that another thread builds from a copied batch are the same", async () => {
+  const visits = Array.from({ length: 20 }, (_, minute) =>
+    visit(minute < 10 ? 0 : 1, minute, { userId: minute === 3 ? "ada" : "" }, { page: `/${minute % 3}`, props: [["n", `${minute % 4}`]] }),
+  )
+  const given: Partial<ImportPlace> = { firstOrdinal: 9, personOf: () => ({ high: 1, low: 2 }) }
+  const here = await stored([packed(visits)], given)
+  const build: ImportPlace["build"] = (batch) => buildBatch(structuredClone(batch, { transfer: [batch.bytes.buffer] }))
+  expect(await stored([packed(visits)], { ...given, build })).toEqual(here)
+  expect(here.length).toBe(20)
 })
 
 test("texts beyond the limit of their day are (other), and properties beyond it are left out", async () => {

@@ -1,7 +1,8 @@
 import type { Database } from "bun:sqlite"
-import type { NewEvent, NewSale } from "../../../domain/event.ts"
+import type { NewSale } from "../../../domain/event.ts"
 import type { SaleEvent } from "../../../domain/sale.ts"
 import { translateErrors } from "../fault.ts"
+import type { ImportedSale } from "../import-segments.ts"
 import type { Journal } from "../journal.ts"
 import { type Memory, saveCounters } from "../memory.ts"
 import type { Part } from "../part.ts"
@@ -181,8 +182,7 @@ export function moveSales(db: Database, siteId: number, from: number, to: number
 }
 
 /** Returns the sale of an imported event, which is trusted no more than a browser. */
-export function importedSale({ revenue, props }: Pick<NewEvent, "revenue" | "props">, orderProperty: string): NewSale | undefined {
-  if (!revenue) return undefined
+export function importedSale(siteId: number, { props, revenue, ...row }: ImportedSale, orderProperty: string): SaleRow {
   const orderId = props.find(([key]) => key === orderProperty)?.[1] ?? ""
-  return { ...revenue, orderId, trust: "client", isRepeated: false }
+  return { siteId, ...row, sale: { ...revenue, orderId, trust: "client", isRepeated: false } }
 }

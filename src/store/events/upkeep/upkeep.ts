@@ -1,4 +1,5 @@
 import { dayNumber, type ImportedKind, type ImportedRow } from "../../../domain/imported.ts"
+import { DEFAULT_SETTINGS } from "../../../domain/site.ts"
 import { lanesOf, type SegmentKind } from "../bytes/lanes.ts"
 import { ColumnCache } from "../cache.ts"
 import { deletePerson } from "../dictionary/identities.ts"
@@ -16,12 +17,12 @@ import {
   writeCursor,
 } from "../import.ts"
 import { type ImportedVisit, packVisits, VisitBatch } from "../import-batch.ts"
+import { buildBatch } from "../import-segments.ts"
 import type { Journal } from "../journal.ts"
 import type { Part } from "../part.ts"
-import { dropMostSales, dropSales, insertSales, type SaleRow, salesOfImport } from "../tables/sales.ts"
+import { dropMostSales, dropSales, importedSale, insertSales, type SaleRow, salesOfImport } from "../tables/sales.ts"
 import { readState } from "../tail/tails.ts"
 import { buildTotals, insertTotals, openTotals, withoutDaysBefore } from "../totals.ts"
-import { buildSegments } from "./build.ts"
 import { Candidates } from "./candidates.ts"
 import { closeInSegments, dropExpired, settleSegments } from "./early.ts"
 import { flushIds, forgetPeriod } from "./flush.ts"
@@ -226,15 +227,16 @@ export function createUpkeep(journal: Journal, { tailBytes, sync }: UpkeepOption
     },
     importVisits: (place, visits) =>
       queued(async () => {
-        const { siteId, importId, kind = "visits", run = 1 } = place
+        const { siteId, importId, kind = "visits", run = 1, build = buildBatch, orderProperty = DEFAULT_SETTINGS.order_property } = place
         const batch = visits instanceof VisitBatch ? visits : new VisitBatch(packVisits(visits))
-        const { rows, sales } = await numberBatch(journal, place, batch)
+        const { segments, sales } = await build(await numberBatch(journal, place, batch))
         const added: number[] = []
         // The commit of `finishBatch` waits for the disk, and with it for all commits before.
-        for await (const segment of buildSegments([{ part: rows }])) {
+        for (const segment of segments) {
           added.push(journal.append(() => insertPending(db, siteId, importId, segment, { kind, run })))
+          await Bun.sleep(0)
         }
-        finishBatch(place, added, kind === "visits" ? sales : [])
+        finishBatch(place, added, kind === "visits" ? sales.map((sale) => importedSale(siteId, sale, orderProperty)) : [])
       }),
     importTotals: (place, kind, rows) =>
       queued(async () => {
