@@ -165,7 +165,7 @@ async function listen(app: App, { config, log }: AppOptions): Promise<Running> {
     config.host === "0.0.0.0" || config.host === "::" ? "localhost" : config.host.includes(":") ? `[${config.host}]` : config.host
   const address = `http://${name}:${server.port}`
   await app.start(address)
-  setTimeout(() => void releaseStartMemory(), SETTLE_MS).unref()
+  releaseMemoryOnceCalm(server)
   return {
     address,
     dataDir: config.data_dir,
@@ -176,6 +176,12 @@ async function listen(app: App, { config, log }: AppOptions): Promise<Running> {
     restarting: app.restarting,
     stop: () => stop(app, server, log),
   }
+}
+
+/** Releases the memory of the start as soon as no request is running: the collection of garbage takes up to a tenth of a second. */
+function releaseMemoryOnceCalm(server: Bun.Server<undefined>): void {
+  const release = () => (server.pendingRequests > 0 ? releaseMemoryOnceCalm(server) : void releaseStartMemory())
+  setTimeout(release, SETTLE_MS).unref()
 }
 
 function bind(app: App, { host, port }: { host: string; port: number }): Bun.Server<undefined> {

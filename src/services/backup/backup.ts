@@ -2,7 +2,7 @@ import { existsSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs
 import { join } from "node:path"
 import type { Log } from "../../domain/log.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
-import { examineCatalogFile, listSiteIds, removeSecretsOfCopy } from "../../store/catalog/copy.ts"
+import { listSiteIds } from "../../store/catalog/copy.ts"
 import type { MoveLog } from "../../store/events/events.ts"
 import type { Report } from "../runtime/control.ts"
 import { placesIn } from "../runtime/data-folder.ts"
@@ -23,7 +23,6 @@ import {
   listBackups,
   listDamagedBackups,
   type Manifest,
-  publishFolder,
   readManifest,
   storedFiles,
   writeManifest,
@@ -122,7 +121,8 @@ export async function checkBackup(
   refuseDifference(`${manifest.id}: events.db`, events, manifest.rows.events)
   if (manifest.catalog === "remote") return
   report({ what: "checking the catalog", done: steps - 1, total: steps })
-  refuseDifference(`${manifest.id}: catalog.db`, await examineCatalogFile(join(folder, "catalog.db"), { full }), manifest.rows.catalog)
+  const catalog = await inBackupThread<"examine-catalog">(workerUrl, { do: "examine-catalog", path: join(folder, "catalog.db"), full })
+  refuseDifference(`${manifest.id}: catalog.db`, catalog, manifest.rows.catalog)
 }
 
 const ignore: Report = () => {}
@@ -137,8 +137,7 @@ async function make(options: BackupOptions, kind: BackupKind, report: Report, te
     const filled = await fill(options, folder, head, report)
     const manifest = terms.passphrase === undefined ? filled : await seal(options, folder, filled, terms)
     if (terms.config) writeConfig(folder, terms.config)
-    writeManifest(folder, manifest)
-    publishFolder(dataDir, folder, id)
+    await inBackupThread<"publish">(options.workerUrl, { do: "publish", dataDir, folder, manifest })
     log.info("backup made", { id })
     return manifest
   } catch (error) {
@@ -185,11 +184,13 @@ async function fill(options: BackupOptions, folder: string, head: Head, report: 
   report({ what: "copying the catalog", done: 0, total: 100 })
   if (copyCatalog) {
     await copyCatalog(catalogPath)
-    await removeSecretsOfCopy(catalogPath)
+    await inBackupThread<"clean-catalog">(workerUrl, { do: "clean-catalog", path: catalogPath })
   }
   await copyEvents(options.dataDir, eventsPath, workerUrl, report)
   report({ what: "checking the copies", done: 90, total: 100 })
-  const catalog = copyCatalog ? await examineCatalogFile(catalogPath, { full: false }) : { faults: [], schema: [], tables: {} }
+  const catalog = copyCatalog
+    ? await inBackupThread<"examine-catalog">(workerUrl, { do: "examine-catalog", path: catalogPath, full: false })
+    : { faults: [], schema: [], tables: {} }
   const events = await inBackupThread<"examine">(workerUrl, { do: "examine", path: eventsPath, full: false })
   refuseFaults(`${head.id}: the copy of the catalog`, catalog.faults)
   refuseFaults(`${head.id}: the copy of the event store`, events.faults)
@@ -226,8 +227,7 @@ async function describeFiles(folder: string, names: readonly string[], workerUrl
   const files: Manifest["files"] = []
   for (const name of names) {
     const path = join(folder, name)
-    syncPath(path)
-    files.push({ name, ...(await inBackupThread<"hash">(workerUrl, { do: "hash", path })) })
+    files.push({ name, ...(await inBackupThread<"hash">(workerUrl, { do: "hash", path, sync: true })) })
   }
   return files
 }

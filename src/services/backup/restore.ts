@@ -112,7 +112,7 @@ async function stage(folder: string, staged: string, manifest: Manifest, passphr
 
 async function rejectForeign(staged: string, manifest: Manifest): Promise<void> {
   if (manifest.catalog === "remote") return
-  const { ours } = await examineCatalogFile(join(staged, "catalog.db"), { full: false })
+  const { ours } = examineCatalogFile(join(staged, "catalog.db"), { full: false })
   if (!ours) throw new ForeignFile(`catalog.db of ${manifest.id} belongs to another program`)
 }
 

@@ -1,18 +1,24 @@
+import { type CatalogExamination, examineCatalogFile, removeSecretsOfCopy } from "../../store/catalog/copy.ts"
 import { movePages } from "../../store/events/checkpoint.ts"
-import { compactEventFile, copyEventFile, type Examination, examineEventFile, forgetVisitorsOfCopy } from "../../store/events/copy.ts"
+import { compactEventFile, copyEventFile, examineEventFile, forgetVisitorsOfCopy } from "../../store/events/copy.ts"
 import { openForReading } from "../../store/events/database.ts"
 import type { FaultKind } from "../../store/events/fault.ts"
 import { openEventReader } from "../../store/events/reader.ts"
 import { listSegmentUsage, listTableUsage, type SegmentUsage, type TableUsage } from "../../store/events/tables/usage.ts"
 import { type OldVisits, oldVisits, type SiteLimit } from "../../store/events/upkeep/old-visits.ts"
-import { hashFile } from "../runtime/files.ts"
+import type { Examination } from "../../store/examination.ts"
+import { hashFile, syncPath } from "../runtime/files.ts"
+import { type Manifest, publishFolder, writeManifest } from "./folder.ts"
 
-/** Tasks on the event store that run in a worker thread. */
+/** Tasks on the event store and on closed files that run in a worker thread. */
 export type Task =
   | { do: "copy"; source: string; target: string }
   | { do: "examine"; path: string; full: boolean }
+  | { do: "clean-catalog"; path: string }
+  | { do: "examine-catalog"; path: string; full: boolean }
   | { do: "count"; path: string; sites: readonly number[] }
-  | { do: "hash"; path: string }
+  | { do: "hash"; path: string; sync?: boolean }
+  | { do: "publish"; dataDir: string; folder: string; manifest: Manifest }
   | { do: "measure"; path: string }
   | { do: "compact"; path: string }
   | { do: "move-pages"; path: string }
@@ -21,9 +27,13 @@ export type Task =
 export interface Outcomes {
   copy: null
   examine: Examination
+  "clean-catalog": null
+  "examine-catalog": CatalogExamination
   /** Number of events by site. */
   count: Record<string, number>
+  /** With `sync` the file is also on disk. */
   hash: { bytes: number; sha256: string }
+  publish: null
   compact: null
   "move-pages": FaultKind | null
   measure: { tables: TableUsage[]; segments: SegmentUsage[] }
@@ -48,17 +58,37 @@ self.onmessage = async ({ data }: MessageEvent<Task>) => {
 function perform(task: Task): unknown {
   if (task.do === "copy") return copy(task)
   if (task.do === "examine") return examineEventFile(task.path, task)
+  if (task.do === "clean-catalog") return cleanCatalog(task.path)
+  if (task.do === "examine-catalog") return examineCatalogFile(task.path, task)
   if (task.do === "count") return count(task)
   if (task.do === "measure") return measure(task.path)
   if (task.do === "compact") return compact(task.path)
   if (task.do === "move-pages") return movePages(task.path)
   if (task.do === "count-old") return countOld(task)
-  return hashFile(task.path)
+  if (task.do === "publish") return publish(task)
+  return hash(task)
+}
+
+function hash({ path, sync }: { path: string; sync?: boolean }): Outcomes["hash"] {
+  if (sync) syncPath(path)
+  return hashFile(path)
+}
+
+/** Makes a complete backup visible. It waits for the disk several times. */
+function publish({ dataDir, folder, manifest }: { dataDir: string; folder: string; manifest: Manifest }): null {
+  writeManifest(folder, manifest)
+  publishFolder(dataDir, folder, manifest.id)
+  return null
 }
 
 function copy({ source, target }: { source: string; target: string }): null {
   copyEventFile(source, target)
   forgetVisitorsOfCopy(target)
+  return null
+}
+
+function cleanCatalog(path: string): null {
+  removeSecretsOfCopy(path)
   return null
 }
 

@@ -15,7 +15,8 @@ import { foreignFile } from "../migrations.ts"
 import type { Sql, Value } from "../sql.ts"
 import { createClient, isLibsqlError, translateErrors } from "./libsql.ts"
 
-const APPLICATION_ID = 0x46464341
+/** `application_id` of every catalog. */
+export const APPLICATION_ID = 0x46464341
 
 /** The pragmas that are set when the catalog is opened, and read back. */
 const SETTINGS: readonly (readonly [name: string, value: string | number, readBack: string | number])[] = [

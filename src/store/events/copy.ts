@@ -1,19 +1,10 @@
 import { Database } from "bun:sqlite"
 import { existsSync } from "node:fs"
+import { type Examination, examine, hasTable } from "../examination.ts"
 import { StoreRefusal } from "../migrations.ts"
 import { unseal } from "./bytes/bytes.ts"
 import { applicationId, EVENTS_ID, type EventVersion, openForReading, pendingEventMigrations } from "./database.ts"
 import { translateErrors } from "./fault.ts"
-
-/** The result of examining an event store file. */
-export interface Examination {
-  /** Problems found by the integrity check. Empty when there are none. */
-  faults: string[]
-  /** Names of the applied migrations. */
-  schema: string[]
-  /** Rows by table. */
-  tables: Record<string, number>
-}
 
 /**
  * Copies a store to a new file, even while the store is written. The copy contains everything committed before the call, and perhaps
@@ -69,9 +60,6 @@ export function forgetVisitorsOfCopy(path: string): void {
   })
 }
 
-const hasTable = (db: Database, name: string): boolean =>
-  db.query("select 1 from sqlite_schema where type = 'table' and name = ?").get(name) !== null
-
 /**
  * Examines a file, open or not: the structure of every page; with `full` also every index and every checksum of columns and log.
  * Throws `StoreRefusal` for a file of another program, and `StoreFault` for a file that cannot be read.
@@ -81,10 +69,7 @@ export function examineEventFile(path: string, { full }: { full: boolean }): Exa
     const db = new Database(path, { readonly: true, strict: true })
     try {
       if (applicationId(db) !== EVENTS_ID) throw new StoreRefusal("foreign", `${path} is not a Footfall event store`)
-      const check = db.query<Record<string, string>, []>(full ? "pragma integrity_check(20)" : "pragma quick_check(20)").all()
-      const found = check.map((row) => Object.values(row)[0]!).filter((line) => line !== "ok")
-      if (full && found.length === 0) found.push(...brokenChecksums(db))
-      return { faults: found, schema: found.length === 0 ? schemaOf(db) : [], tables: found.length === 0 ? countsOf(db) : {} }
+      return examine(db, { full, more: () => (full ? brokenChecksums(db) : []) })
     } finally {
       db.close()
     }
@@ -148,18 +133,4 @@ function brokenIn(db: Database, sql: string, table: string): string[] {
     for (const { id, sealed } of rows) if (!unseal(sealed)) faults.push(`the checksum of row ${id} in ${table} is wrong`)
   }
   return faults
-}
-
-const schemaOf = (db: Database): string[] =>
-  db
-    .query<{ name: string }, []>("select name from migrations where owner = 'core' order by name")
-    .all()
-    .map(({ name }) => name)
-
-function countsOf(db: Database): Record<string, number> {
-  const tables = db
-    .query<{ name: string }, []>("select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by name")
-    .all()
-  // The names come from the schema of a file that Footfall wrote, so they need no quoting.
-  return Object.fromEntries(tables.map(({ name }) => [name, db.query<{ n: number }, []>(`select count(*) as n from "${name}"`).get()!.n]))
 }
