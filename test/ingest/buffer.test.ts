@@ -36,13 +36,13 @@ function startBuffer() {
   const store = openEventStore(path, { now: clock.now() })
   const problems: string[] = []
   const errors: unknown[] = []
-  /** `held` delays the arrival of committed data on the disk; `lost` prevents it. */
-  const disk: { fault?: FaultKind; writes: number; held?: Promise<void>; lost?: true } = { writes: 0 }
+  /** `held` delays the arrival of committed data on the disk; `lost` prevents it. While `moving`, commits would wait for the disk. */
+  const disk: { fault?: FaultKind; writes: number; held?: Promise<void>; lost?: true; moving?: Promise<void> } = { writes: 0 }
   const checked = <T>(work: () => T): T => {
     if (disk.fault) throw new StoreFault(disk.fault, "made by the test")
     return work()
   }
-  const failing: Pick<EventStore, "append" | "sync" | "syncNow" | "probe"> = {
+  const failing: Pick<EventStore, "append" | "sync" | "syncNow" | "probe" | "held"> = {
     append: (at, work) => {
       disk.writes++
       return checked(() => store.append(at, work))
@@ -57,6 +57,7 @@ function startBuffer() {
       store.syncNow()
     },
     probe: () => checked(() => store.probe()),
+    held: () => disk.moving,
   }
   const onStorageProblem = (kind: StorageProblem, hinders: boolean) => problems.push(`${hinders ? "enter" : "leave"} ${kind}`)
   const buffer = new EventBuffer({ record: recordEvent, store: failing, clock, onStorageProblem, onError: (error) => errors.push(error) })
@@ -97,6 +98,24 @@ test("two hundred events are committed without a delay", async () => {
   expect([it.disk.writes, it.stored()]).toEqual([1, 200])
   expect(await last).toEqual([undefined])
   expect(it.buffer.depth).toBe(0)
+})
+
+test("events wait while the last pages of the log are moved, and a stop does not", async () => {
+  using it = startBuffer()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  it.disk.moving = promise
+  const waiting = [it.buffer.store([candidate()], 1), it.buffer.store([candidate()], 1)]
+  await Bun.sleep(20)
+  it.buffer.commit()
+  expect([it.disk.writes, it.buffer.depth]).toEqual([0, 2])
+  delete it.disk.moving
+  resolve()
+  expect(await Promise.all(waiting)).toEqual([[undefined], [undefined]])
+  expect([it.disk.writes, it.stored()]).toEqual([1, 2])
+  it.disk.moving = new Promise(() => {})
+  const last = it.buffer.store([candidate()], 1)
+  it.buffer.stop()
+  expect([await last, it.stored()]).toEqual([[undefined], 3])
 })
 
 describe("a commit that is not yet on disk", () => {

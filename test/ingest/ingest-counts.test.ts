@@ -55,7 +55,7 @@ test.each([
   }
   const buffer = new EventBuffer({
     record: recordEvent,
-    store: { append: refuse, sync: refuse, syncNow: refuse, probe: refuse },
+    store: { append: refuse, sync: refuse, syncNow: refuse, probe: refuse, held: () => undefined },
     clock: now,
     counts,
   })

@@ -31,7 +31,7 @@ import { hostOf, targetsOf } from "./which-site.ts"
 
 export interface CollectorOptions extends Pick<BufferOptions, "onStorageProblem" | "counts" | "watch"> {
   directory: SiteDirectory
-  store: Pick<EventStore, "append" | "sync" | "syncNow" | "probe" | "forgetVisitors" | "room">
+  store: Pick<EventStore, "append" | "sync" | "syncNow" | "probe" | "held" | "forgetVisitors" | "room">
   salts: Salts
   identityKeys: IdentityKeys
   clock: Clock

@@ -13,7 +13,7 @@ import { LOCK_RETRY_MS, type OnStorageProblem, StorageProblems, StoreWait } from
 export interface BufferOptions {
   /** Stores an event with its visit, inside a group commit. Returns why it was dropped, if it was. */
   record(writer: Writer, candidate: Candidate): DropReason | undefined
-  store: Pick<EventStore, "append" | "sync" | "syncNow" | "probe">
+  store: Pick<EventStore, "append" | "sync" | "syncNow" | "probe" | "held">
   clock: Clock
   /** Counts of outcomes per minute. */
   counts?: IngestCounts
@@ -66,6 +66,8 @@ export class EventBuffer {
   /** Delay of the timer in ms. */
   #delay = 0
   #isStopped = false
+  /** Whether the next group waits for the store. */
+  #isHeld = false
 
   constructor({ record, store, clock, counts, watch, onStorageProblem = () => {}, onError = () => {} }: BufferOptions) {
     this.#store = store
@@ -118,7 +120,7 @@ export class EventBuffer {
    * it also survives a power cut.
    */
   commit(): void {
-    if (this.#wait.isLocked) return
+    if (this.#wait.isLocked || this.#store.held()) return
     const isSyncing = this.#committed.length > 0
     while (this.#queue.waiting.length > 0 && this.#writeGroup());
     if (!isSyncing && this.#committed.length > 0) void this.#settleLater()
@@ -163,11 +165,25 @@ export class EventBuffer {
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#isOverdue = this.#committed.length > 0
-    if (this.#isOverdue) return
+    if (this.#isOverdue || this.#waitsForStore()) return
     if (!this.#isDue) this.#lookForLock()
     else if (!this.#writeGroup()) return
     else if (this.#committed.length > 0) void this.#settleLater()
     else if (this.#isDue) this.#schedule(0)
+  }
+
+  /** Lets the next group wait while the store would make this thread wait. */
+  #waitsForStore(): boolean {
+    const held = this.#store.held()
+    if (!held) return false
+    if (!this.#isHeld) {
+      void held.then(() => {
+        this.#isHeld = false
+        this.#turn()
+      })
+    }
+    this.#isHeld = true
+    return true
   }
 
   /** Checks with a probe whether the file is unlocked, when there is nothing to write. */

@@ -285,7 +285,8 @@ export async function openStoresWithBackup(options: SafeStoresOptions): Promise<
   const backUp = async (catalog: Catalog) => {
     safety = (await backupsOver(catalog).create("migration")).id
   }
-  const moveLog: MoveLog = (path) => inBackupThread<"move-pages">(options.backupWorkerUrl, { do: "move-pages", path })
+  const moveLog: MoveLog = (path, beforeLast) =>
+    inBackupThread<"move-pages">(options.backupWorkerUrl, { do: "move-pages", path, all: beforeLast !== undefined }, beforeLast)
   const stores = await openStores({ ...options, moveLog, backUp: options.backUpBeforeMigrating ? backUp : undefined })
   return { ...stores, backups: backupsOver(stores.catalog), safety }
 }

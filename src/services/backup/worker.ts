@@ -9,6 +9,7 @@ import { type OldVisits, oldVisits, type SiteLimit } from "../../store/events/up
 import type { Examination } from "../../store/examination.ts"
 import { hashFile, syncPath } from "../runtime/files.ts"
 import { type Manifest, publishFolder, writeManifest } from "./folder.ts"
+import { GO_ON } from "./thread.ts"
 
 /** Tasks on the event store and on closed files that run in a worker thread. */
 export type Task =
@@ -21,7 +22,7 @@ export type Task =
   | { do: "publish"; dataDir: string; folder: string; manifest: Manifest }
   | { do: "measure"; path: string }
   | { do: "compact"; path: string }
-  | { do: "move-pages"; path: string }
+  | { do: "move-pages"; path: string; all: boolean }
   | { do: "count-old"; path: string; sites: readonly SiteLimit[] }
 
 export interface Outcomes {
@@ -41,13 +42,20 @@ export interface Outcomes {
   "count-old": OldVisits[][]
 }
 
-/** An outcome, or the name, kind and message of an error, because errors lose their class between threads. */
-export type Reply = { outcome: unknown } | { fault: { name: string; kind: string; message: string } }
+/**
+ * An outcome, or the name, kind and message of an error, because errors lose their class between threads. A worker that asks waits for
+ * `GO_ON`.
+ */
+export type Reply = { outcome: unknown } | { asks: true } | { fault: { name: string; kind: string; message: string } }
 
 // The compiler only knows the globals of a window.
 declare const self: Worker
 
-self.onmessage = async ({ data }: MessageEvent<Task>) => {
+/** Lets a task go on that has asked. */
+let goOn = () => {}
+
+self.onmessage = async ({ data }: MessageEvent<Task | typeof GO_ON>) => {
+  if (data === GO_ON) return goOn()
   try {
     self.postMessage({ outcome: await perform(data) } satisfies Reply)
   } catch (error) {
@@ -63,7 +71,7 @@ function perform(task: Task): unknown {
   if (task.do === "count") return count(task)
   if (task.do === "measure") return measure(task.path)
   if (task.do === "compact") return compact(task.path)
-  if (task.do === "move-pages") return movePages(task.path)
+  if (task.do === "move-pages") return movePages(task.path, task.all ? ask : undefined)
   if (task.do === "count-old") return countOld(task)
   if (task.do === "publish") return publish(task)
   return hash(task)
@@ -86,6 +94,12 @@ function copy({ source, target }: { source: string; target: string }): null {
   forgetVisitorsOfCopy(target)
   return null
 }
+
+const ask = (): Promise<void> =>
+  new Promise((resolve) => {
+    goOn = resolve
+    self.postMessage({ asks: true } satisfies Reply)
+  })
 
 function cleanCatalog(path: string): null {
   removeSecretsOfCopy(path)

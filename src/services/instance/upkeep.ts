@@ -95,17 +95,12 @@ export async function checkStores(
   if (faults.length > 0) states.damaged(faults.join("; "))
 }
 
-async function checkpoint({ dataDir, catalog, events, backupWorkerUrl }: UpkeepOptions): Promise<void> {
-  const { events: file } = placesIn(dataDir)
-  if (events.logPages().left > FEW_PAGES) {
-    const fault = await inBackupThread<"move-pages">(backupWorkerUrl, { do: "move-pages", path: file })
-    if (fault !== null) throw new StoreFault(fault, "The log of the event store could not be moved into its file")
-  }
-  // While events arrive, only this thread can move the last pages, so that the log starts again. They wait for it and for the disk.
+async function checkpoint({ dataDir, catalog, events }: UpkeepOptions): Promise<void> {
   const { all, left } = events.logPages()
-  const wal = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
-  if (wal > LONG_WAL) events.checkpoint("truncate")
-  else if (all > MANY_PAGES && left <= FEW_PAGES) events.checkpoint("passive")
+  const wal = statSync(`${placesIn(dataDir).events}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  if (wal > LONG_WAL) await events.emptyLog()
+  else if (all > MANY_PAGES && left > 0) await events.moveLog("all")
+  else if (left > FEW_PAGES) await events.moveLog("most")
   if (!catalog.remote && (await catalog.checkpoint("passive")) > LONG_WAL) await catalog.checkpoint("truncate")
 }
 

@@ -1,29 +1,34 @@
 import { Database } from "bun:sqlite"
 import { type FaultKind, StoreFault, translateErrors } from "./fault.ts"
 
-/** Pages that the main thread moves from the log into the file itself. */
+/** Pages that may stay in the log. Their number is also that of the last pages, while which are moved events wait. */
 export const FEW_PAGES = 500
-/** Pages from which a log has to start again. For that the main thread moves the last ones, and waits for the disk. */
+/** Pages from which a log has to start again. */
 export const MANY_PAGES = 8_000
 /** Attempts to leave few, while the main thread adds more. */
 const MOVES = 5
 
 /**
- * Moves pages from the write-ahead log into the file of an open store until few are left, and lets its writer and readers go on meanwhile.
- * Returns the kind of the fault that prevented it.
+ * Moves pages from the write-ahead log into the file of an open store while its writer and readers go on. Once few pages are left it waits
+ * for `beforeLast` and moves these too; if nothing was written meanwhile, the log can start again. Long readers can prevent that. Returns
+ * the kind of the fault that prevented it.
  */
-export function movePages(path: string): FaultKind | null {
+export async function movePages(path: string, beforeLast?: () => Promise<void>): Promise<FaultKind | null> {
   try {
-    return translateErrors(() => {
-      const db = new Database(path, { readwrite: true, create: false })
-      try {
-        for (const pragma of ["busy_timeout = 0", "synchronous = full", "wal_autocheckpoint = 0"]) db.run(`pragma ${pragma}`)
-        for (let left = MOVES; left > 0 && logPages(db).left > FEW_PAGES; left--) db.query("pragma wal_checkpoint(passive)").get()
-        return null
-      } finally {
-        db.close()
-      }
-    })
+    const db = translateErrors(() => new Database(path, { readwrite: true, create: false }))
+    const move = () => translateErrors(() => db.query("pragma wal_checkpoint(passive)").get())
+    const left = () => translateErrors(() => logPages(db)).left
+    try {
+      for (const pragma of ["busy_timeout = 0", "synchronous = full", "wal_autocheckpoint = 0"])
+        translateErrors(() => db.run(`pragma ${pragma}`))
+      for (let tries = MOVES; tries > 0 && left() > FEW_PAGES; tries--) move()
+      if (!beforeLast || left() > FEW_PAGES) return null
+      await beforeLast()
+      move()
+      return null
+    } finally {
+      db.close()
+    }
   } catch (error) {
     if (error instanceof StoreFault) return error.kind
     throw error

@@ -8,7 +8,7 @@
  */
 import type { Database } from "bun:sqlite"
 import type { MigrationList } from "../migrations.ts"
-import { FEW_PAGES, type LogPages, logPages } from "./checkpoint.ts"
+import { type LogPages, logPages } from "./checkpoint.ts"
 import { openDatabase } from "./database.ts"
 import { type Identities, identitiesOf } from "./dictionary/identities.ts"
 import { DiskSync } from "./disk-sync.ts"
@@ -48,8 +48,12 @@ export interface EventStore extends Upkeep, Extent, Tallies, Identities, Sales {
   /** Sets the values that have no daily limit. Called once, as soon as the catalog that names them is read. */
   exempt(values: ExemptValues): void
   checkpoint(mode: "passive" | "truncate"): void
-  /** Moves the write-ahead log into the file and empties it, so that what was erased is in neither. Most of it on another thread. */
+  /** Moves the write-ahead log into the file and empties it, so that what was erased is in neither. It does not wait for the disk on this thread. */
   emptyLog(): Promise<void>
+  /** Moves most pages of the write-ahead log into the file on another thread; with `all`, all of them, so that the log starts again. */
+  moveLog(share: "most" | "all"): Promise<void>
+  /** Resolves when the last pages of the log are moved, for which events should wait. Undefined when they need not. */
+  held(): Promise<void> | undefined
   /** Returns the number of pages in the write-ahead log. */
   logPages(): LogPages
   /**
@@ -74,12 +78,12 @@ interface EventStoreOptions {
   schemas?: readonly MigrationList[]
   /** Memory for what is not sealed, here and in each reader. Default: 32 MiB. */
   tailBytes?: number
-  /** Runs `movePages` on another thread. Default: the log is emptied on this thread. */
+  /** Runs `movePages` on another thread. Default: the log is moved on this thread. */
   moveLog?: MoveLog
 }
 
-/** Moves pages from the log of a store into its file. Resolves with the kind of the fault that prevented it. */
-export type MoveLog = (path: string) => Promise<FaultKind | null>
+/** Moves pages from the log of a store into its file, as `movePages` does. */
+export type MoveLog = (path: string, beforeLast?: () => void) => Promise<FaultKind | null>
 
 const TAIL_BYTES = 32 << 20
 
@@ -102,6 +106,28 @@ function createStore(journal: Journal, tailBytes: number, moveLog?: MoveLog): Ev
   const logRecord = new LogRecord()
   let announceSales: (siteId: number) => void = () => {}
   const pressure = createPressure({ tailBytes })
+  let held: Promise<void> | undefined
+
+  const checkpoint = (mode: "passive" | "truncate") => translateErrors(() => db.run(`pragma wal_checkpoint(${mode})`))
+
+  /** Moves the log into the file. With `moved`, events wait while the last pages are moved and while it runs. */
+  async function moveIntoFile(moved?: () => void): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const hold = () => {
+      held = promise
+    }
+    try {
+      if (!moveLog) checkpoint("passive")
+      else if (translateErrors(() => logPages(db)).left > 0) {
+        const fault = await moveLog(db.filename, moved && hold)
+        if (fault) throw new StoreFault(fault, "The log of the event store could not be moved into its file")
+      }
+      moved?.()
+    } finally {
+      held = undefined
+      resolve()
+    }
+  }
 
   function commitGroup<T>(arrivedAt: number, work: (writer: Writer) => T, unsynced = false): T {
     const { result, soldOn } = journal.change(() => groupCommit(arrivedAt, work), unsynced)
@@ -147,15 +173,10 @@ function createStore(journal: Journal, tailBytes: number, moveLog?: MoveLog): Ev
       })
     },
     exempt: (values) => journal.exempt(values),
-    checkpoint(mode) {
-      translateErrors(() => db.run(`pragma wal_checkpoint(${mode})`))
-    },
-    async emptyLog() {
-      const isLong = translateErrors(() => logPages(db)).left > FEW_PAGES
-      const fault = isLong && moveLog && (await moveLog(db.filename))
-      if (fault) throw new StoreFault(fault, "The log of the event store could not be moved into its file")
-      translateErrors(() => db.run("pragma wal_checkpoint(truncate)"))
-    },
+    checkpoint,
+    emptyLog: () => moveIntoFile(() => checkpoint("truncate")),
+    moveLog: (share) => moveIntoFile(share === "all" ? () => {} : undefined),
+    held: () => held,
     logPages: () => translateErrors(() => logPages(db)),
     onSealDue: pressure.onSealDue,
     room: pressure.room,

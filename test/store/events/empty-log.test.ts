@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import { statSync } from "node:fs"
 import { join } from "node:path"
@@ -20,25 +21,77 @@ function write(store: EventStore, events: number): void {
   })
 }
 
-test("another thread moves a long log, and it is empty afterwards", async () => {
+test("another thread moves the log, and it is empty afterwards", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "events.db")
   const moved: string[] = []
-  const moveLog = async (file: string) => {
-    moved.push(file)
-    return movePages(file)
-  }
-  const store = openEventStore(path, { now: NOON, moveLog })
+  const store = openEventStore(path, {
+    now: NOON,
+    moveLog: async (file) => {
+      moved.push(file)
+      return movePages(file)
+    },
+  })
   await store.emptyLog()
-  write(store, 10)
-  await store.emptyLog()
-  expect(moved).toEqual([])
   expect(statSync(`${path}-wal`).size).toBe(0)
+  await store.emptyLog()
+  expect(moved).toEqual([path])
   write(store, 5_000)
   expect(store.logPages().left).toBeGreaterThan(500)
   await store.emptyLog()
-  expect(moved).toEqual([path])
+  expect(moved).toEqual([path, path])
   expect(statSync(`${path}-wal`).size).toBe(0)
+  store.close()
+})
+
+test("events need not wait until few pages are left, and only until these are moved", async () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "events.db")
+  const left: number[] = []
+  const waits: boolean[] = []
+  const store = openEventStore(path, {
+    now: NOON,
+    moveLog: (file, beforeLast) =>
+      movePages(
+        file,
+        beforeLast &&
+          (async () => {
+            waits.push(store.held() !== undefined)
+            beforeLast()
+            waits.push(store.held() !== undefined)
+            left.push(store.logPages().left)
+          }),
+      ),
+  })
+  write(store, 5_000)
+  await store.moveLog("most")
+  expect([waits, store.logPages().left]).toEqual([[], 0])
+  write(store, 5_000)
+  await store.moveLog("all")
+  expect([waits, store.held(), store.logPages().left]).toEqual([[false, true], undefined, 0])
+  expect(left[0]).toBeLessThanOrEqual(500)
+  // The log starts again with the next write.
+  write(store, 1)
+  expect(store.logPages().all).toBeLessThan(500)
+  store.close()
+})
+
+test("events need not wait for a log that a long reader keeps", async () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "events.db")
+  let asked = 0
+  const store = openEventStore(path, {
+    now: NOON,
+    moveLog: (file, beforeLast) => movePages(file, beforeLast && (async () => void asked++)),
+  })
+  using reader = new Database(path, { readonly: true })
+  reader.run("begin")
+  reader.query("select count(*) from log").get()
+  write(store, 5_000)
+  await store.moveLog("all")
+  expect([asked, store.held()]).toEqual([0, undefined])
+  expect(store.logPages().left).toBeGreaterThan(500)
+  reader.run("rollback")
   store.close()
 })
 
