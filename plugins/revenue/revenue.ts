@@ -5,6 +5,14 @@
 import { definePlugin, PAYMENT_RECEIVED } from "#plugin"
 import type { Area } from "./area.ts"
 import { ERRORS } from "./errors.ts"
+import { createAttribution } from "./folding/attribution.ts"
+import { createFolding } from "./folding/folding.ts"
+import { createFollowing } from "./folding/following.ts"
+import { createPayments } from "./folding/payments.ts"
+import { EVENTS } from "./folding/product-events.ts"
+import { ALL, createRecompute, type Recompute } from "./folding/recompute.ts"
+import { createVisibility } from "./folding/visibility.ts"
+import { createWriting } from "./folding/writing.ts"
 import { type RevenueHost, Settings } from "./host.ts"
 import createSettingsTable from "./migrations/0001_settings.sql" with { type: "text" }
 import addStoredCurrency from "./migrations/0002_stored_currency.sql" with { type: "text" }
@@ -21,16 +29,8 @@ import createUnpacked from "./row-migrations/0006_unpacked.sql" with { type: "te
 import { createSettings } from "./settings.ts"
 import { settingsRoutes } from "./settings-routes.ts"
 import { transactionRoutes } from "./transaction-routes.ts"
-import { createAttribution } from "./transactions/attribution.ts"
-import { createFolding } from "./transactions/folding.ts"
-import { createFollowing } from "./transactions/following.ts"
 import { createList } from "./transactions/list.ts"
 import { createManual } from "./transactions/manual.ts"
-import { createPayments } from "./transactions/payments.ts"
-import { EVENTS } from "./transactions/product-events.ts"
-import { ALL, createRecompute, type Recompute } from "./transactions/recompute.ts"
-import { createVisibility } from "./transactions/removal.ts"
-import { createWriting } from "./transactions/writing.ts"
 import {
   countOverdue,
   erasePerson,

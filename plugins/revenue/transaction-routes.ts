@@ -16,8 +16,9 @@ import {
 } from "#plugin"
 import { type Area, operation } from "./area.ts"
 import { readJsonOrCsv, SentTable } from "./bodies.ts"
-import { EVENT } from "./transactions/aliases.ts"
-import { Book } from "./transactions/book.ts"
+import { EVENT } from "./orders/aliases.ts"
+import { Book } from "./orders/book.ts"
+import { PROVIDERS, TRUSTS, type TransactionRow } from "./orders/transaction.ts"
 import {
   RefundInput,
   readTransaction,
@@ -36,7 +37,6 @@ import {
   TransactionList,
   TransactionResponse,
 } from "./transactions/responses.ts"
-import { PROVIDERS, TRUSTS, type TransactionRow } from "./transactions/transaction.ts"
 
 const READ = "revenue:read"
 /** Answers to writes tell amounts, such as what is left of a sale. */

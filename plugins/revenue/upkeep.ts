@@ -12,15 +12,15 @@ import {
   sql,
 } from "#plugin"
 import type { Area } from "./area.ts"
+import { FOLD_JOB } from "./folding/following.ts"
+import { EVENT } from "./orders/aliases.ts"
+import { deleteRefund } from "./orders/refunds.ts"
+import { forgetEvents, refoldSale } from "./orders/removal.ts"
+import { deleteSale } from "./orders/sales.ts"
+import { COLUMNS, NO_VISIT, type TransactionRow } from "./orders/transaction.ts"
+import type { RevenueWriter } from "./orders/writer.ts"
 import { RECOMPUTE_JOB } from "./settings.ts"
-import { EVENT } from "./transactions/aliases.ts"
-import { FOLD_JOB } from "./transactions/following.ts"
-import { deleteRefund } from "./transactions/refunds.ts"
-import { forgetEvents, refoldSale } from "./transactions/removal.ts"
 import { formatDetail } from "./transactions/responses.ts"
-import { deleteSale } from "./transactions/sales.ts"
-import { COLUMNS, NO_VISIT, type TransactionRow } from "./transactions/transaction.ts"
-import type { RevenueWriter } from "./transactions/writer.ts"
 
 /** Number of rows that one transaction of the writer changes. */
 const SLICE = 500

@@ -1,9 +1,9 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { AppError, defineWidget, type Site, type Widget } from "#plugin"
+import { FILTER_DIMENSIONS } from "./packed/packed.ts"
 import type { Report } from "./report/report.ts"
 import { GROUPS } from "./report/request.ts"
 import { ReportResponse } from "./report/responses.ts"
-import { FILTER_DIMENSIONS } from "./transactions/packed.ts"
 
 const Config = t.Object(
   {

@@ -13,9 +13,9 @@ import {
   splitArguments,
   withAllFaults,
 } from "#plugin"
+import { MODEL_NAMES, MODELS, type Model } from "../packed/models.ts"
+import { FILTER_DIMENSIONS } from "../packed/packed.ts"
 import { REFUND_BASES, type RefundBasis, type RevenueSettings } from "../settings.ts"
-import { MODEL_NAMES, MODELS, type Model } from "../transactions/models.ts"
-import { FILTER_DIMENSIONS } from "../transactions/packed.ts"
 
 /** Groups of the touch that is credited. */
 export const TOUCH_GROUPS = [

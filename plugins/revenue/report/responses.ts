@@ -1,7 +1,7 @@
 /** The report's answer. The dashboard takes its types from here as well. */
 import { type Static, Type as t } from "@sinclair/typebox"
 import { CELL_STATES, type CellState, field, Money, orNull, PeopleIdentity, ReportImports, ReportRange, textOf } from "#plugin"
-import type { Model } from "../transactions/models.ts"
+import type { Model } from "../packed/models.ts"
 import { money } from "../transactions/responses.ts"
 
 const CURRENCY = field.text("ISO 4217 code.")

@@ -10,7 +10,7 @@ import {
   sql,
   type TransactionType,
 } from "#plugin"
-import { touchColumn } from "../transactions/packed.ts"
+import { touchColumn } from "../packed/packed.ts"
 import { addSums, type CurrencySums, minorFactor, noSums, type Sums, sumsOf } from "./figures.ts"
 import type { Asked } from "./report.ts"
 import { type Group, modelBit, type RevenueRequest, TOUCH_GROUPS, VISIT_GROUPS } from "./request.ts"

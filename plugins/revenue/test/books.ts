@@ -1,6 +1,6 @@
 import { sql } from "#plugin"
-import { packTransactions } from "../transactions/chunks.ts"
-import type { FrozenTouch } from "../transactions/transaction.ts"
+import type { FrozenTouch } from "../orders/transaction.ts"
+import { packTransactions } from "../packed/chunks.ts"
 import type { Shop } from "./kit.ts"
 
 /** A transaction as a test writes it. */

@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test"
 import { type RowStatements, sql, unpackRows } from "#plugin"
-import { Book } from "../transactions/book.ts"
-import { packTransactions, Unpacked } from "../transactions/chunks.ts"
-import { rowOf } from "../transactions/claim.ts"
-import { claimOf } from "../transactions/folding.ts"
+import { Book } from "../orders/book.ts"
+import { claimOf, rowOf } from "../orders/claim.ts"
+import { packTransactions, Unpacked } from "../packed/chunks.ts"
 import { startShop } from "./kit.ts"
 
 const ORDERS = 1_500

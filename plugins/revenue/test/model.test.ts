@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test"
 import { sql } from "#plugin"
 import { bySize } from "#plugin/test"
+import { packTransactions } from "../packed/chunks.ts"
 import type { ReportResponse } from "../report/responses.ts"
-import { packTransactions } from "../transactions/chunks.ts"
 import { type Entry, enter } from "./books.ts"
 import { type Shop, startShop } from "./kit.ts"
 

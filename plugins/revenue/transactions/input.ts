@@ -14,7 +14,7 @@ import {
 } from "#plugin"
 import { parseCsv } from "../csv.ts"
 import { LIMITS } from "../host.ts"
-import { type Claim, NO_DETAILS } from "./claim.ts"
+import { type Claim, NO_DETAILS } from "../orders/claim.ts"
 
 const amount = (description: string) => t.Union([t.String(), t.Number()], { description })
 const id = (description: string) => t.String({ minLength: 1, maxLength: 200, description })

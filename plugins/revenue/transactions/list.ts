@@ -17,9 +17,9 @@ import {
   TRANSACTION_TYPES,
 } from "#plugin"
 import type { RevenueHost } from "../host.ts"
+import { LISTED_COLUMNS, type ListedRow, PROVIDERS, TRUSTS } from "../orders/transaction.ts"
 import type { RowsCaller } from "../rates/rates.ts"
 import { formatTransaction, SHOWN_FLAGS } from "./responses.ts"
-import { LISTED_COLUMNS, type ListedRow, PROVIDERS, TRUSTS } from "./transaction.ts"
 
 export const SORTS = ["-occurred_at", "occurred_at", "-amount", "amount"] as const
 type Sort = (typeof SORTS)[number]

@@ -14,16 +14,16 @@ import {
 } from "#plugin"
 import { lineFault } from "../csv.ts"
 import { revenueError } from "../errors.ts"
+import type { Writing } from "../folding/writing.ts"
 import { LIMITS, type RevenueHost } from "../host.ts"
-import { Book } from "./book.ts"
-import { type Claim, NO_DETAILS_OF_REFUND } from "./claim.ts"
+import { Book } from "../orders/book.ts"
+import { type Claim, NO_DETAILS_OF_REFUND } from "../orders/claim.ts"
+import { deleteRefund, recordRefund } from "../orders/refunds.ts"
+import { refoldSale } from "../orders/removal.ts"
+import { recordSale } from "../orders/sales.ts"
+import type { TransactionRow } from "../orders/transaction.ts"
 import { type NewTransaction, readRefund } from "./input.ts"
-import { deleteRefund, recordRefund } from "./refunds.ts"
-import { refoldSale } from "./removal.ts"
 import { formatTransaction, type Sight } from "./responses.ts"
-import { recordSale } from "./sales.ts"
-import type { TransactionRow } from "./transaction.ts"
-import type { Writing } from "./writing.ts"
 
 /** Who adds transactions, and the key by which a repeated request is recognized. */
 export interface Author extends Sight {

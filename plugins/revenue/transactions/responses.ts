@@ -21,7 +21,7 @@ import {
   TRUSTS,
   type TransactionRow,
   type Trust,
-} from "./transaction.ts"
+} from "../orders/transaction.ts"
 
 /** Marks of a transaction in answers: the stored ones, and that its visit is unknown. */
 export const SHOWN_FLAGS = [...FLAGS, "unattributed"] as const

@@ -2,7 +2,7 @@
 import { closeSync, openSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { plugins } from "../../../plugins/index.ts"
-import { packTransactions } from "../../../plugins/revenue/transactions/chunks.ts"
+import { packTransactions } from "../../../plugins/revenue/packed/chunks.ts"
 import { pluginFacts } from "../../../src/plugin/load.ts"
 import { eventSchemas } from "../../../src/store/events/database.ts"
 import { openEventStore } from "../../../src/store/events/events.ts"

@@ -5,12 +5,12 @@
 import { type LinkClick, SALE_DIMENSIONS, type SaleVisit, type Site, sql, type Touch } from "#plugin"
 import type { RevenueHost } from "../host.ts"
 import { isBelow } from "../ignored-referrers.ts"
+import type { Values } from "../orders/book.ts"
+import { convertRows } from "../orders/links.ts"
+import { FROZEN_TOUCH, type FrozenTouch, NEW, NO_VISIT, OPEN, type TransactionRow } from "../orders/transaction.ts"
+import type { RevenueWriter } from "../orders/writer.ts"
 import type { RevenueSettings, RevenueSettingsStore } from "../settings.ts"
 import { storeBatches } from "./batches.ts"
-import type { Values } from "./book.ts"
-import { convertRows } from "./links.ts"
-import { FROZEN_TOUCH, type FrozenTouch, NEW, NO_VISIT, OPEN, type TransactionRow } from "./transaction.ts"
-import type { RevenueWriter } from "./writer.ts"
 import type { Writing } from "./writing.ts"
 
 /** Number of transactions per lookup. */

@@ -1,4 +1,4 @@
-import type { FROZEN_TOUCH, FrozenTouch } from "./transaction.ts"
+import type { FROZEN_TOUCH, FrozenTouch } from "../orders/transaction.ts"
 
 /** The models of attribution, each with its bit in the column `models` of packed transactions. */
 export const MODELS = { last_touch: 1, last_touch_direct: 2, first_touch: 4, linear: 8 } as const

@@ -1,8 +1,8 @@
 import { type Payment, readPayment } from "#plugin"
 import type { RevenueHost } from "../host.ts"
-import { type Claim, NO_DETAILS } from "./claim.ts"
-import { recordRefund, voidRefund } from "./refunds.ts"
-import { recordSale, voidSale } from "./sales.ts"
+import { type Claim, NO_DETAILS } from "../orders/claim.ts"
+import { recordRefund, voidRefund } from "../orders/refunds.ts"
+import { recordSale, voidSale } from "../orders/sales.ts"
 import type { Writing } from "./writing.ts"
 
 /** Records payments that providers and imports report. A repeated one changes nothing. */

@@ -1,11 +1,11 @@
 import { isVisible, type RowStatements, type Site, sql } from "#plugin"
 import type { RevenueHost } from "../host.ts"
 import { createInTurn } from "../in-turn.ts"
+import { Book } from "../orders/book.ts"
+import { createDayOf, type RevenueWriter } from "../orders/writer.ts"
+import { leftUnpacked, packTransactions, Unpacked } from "../packed/chunks.ts"
 import type { Rates } from "../rates/rates.ts"
 import type { RevenueSettingsStore } from "../settings.ts"
-import { Book } from "./book.ts"
-import { leftUnpacked, packTransactions, Unpacked } from "./chunks.ts"
-import { createDayOf, type RevenueWriter } from "./writer.ts"
 
 export interface WritingOptions {
   host: RevenueHost

@@ -1,5 +1,5 @@
 /** What a sale event, a payment object or a member says about a transaction, in one form. */
-import type { SaleItem, TransactionType } from "#plugin"
+import type { SaleEvent, SaleItem, TransactionType } from "#plugin"
 import type { NewRow, Values } from "./book.ts"
 import { EMPTY_ROW, NEW, type Provider, type Trust } from "./transaction.ts"
 
@@ -80,3 +80,23 @@ export const rowOf = (claim: Claim, now: number): NewRow => ({
   note: claim.note,
   ...claim.visit,
 })
+
+/** Returns what a sale event says: a sale, or a refund if its amount is negative. */
+export function claimOf(event: SaleEvent): Claim {
+  const isSale = event.amount_minor >= 0
+  return {
+    ...NO_DETAILS,
+    type: isSale ? "sale" : "refund",
+    provider: event.import_id === 0 ? "tracker" : "import",
+    external_id: isSale && event.order_id !== null ? `order:${event.order_id}` : `event:${event.sequence}`,
+    amount_minor: Math.abs(event.amount_minor),
+    order_id: event.order_id,
+    currency: event.currency,
+    trust: event.trust,
+    import_id: event.import_id,
+    occurred_at: event.at,
+    sale_sequence: event.sequence,
+    visit_sequence: event.visit_sequence,
+    event: event.name,
+  }
+}

@@ -1,14 +1,13 @@
 /** Folds sale events into transactions, each once: transactions and position are written in one transaction. */
 import { type RowStatements, type SaleEvent, type Site, sql } from "#plugin"
 import type { RevenueHost } from "../host.ts"
+import { type Claim, claimOf } from "../orders/claim.ts"
+import { recordRefund } from "../orders/refunds.ts"
+import { prefetchClaims, recordSale } from "../orders/sales.ts"
+import { NEW } from "../orders/transaction.ts"
+import type { RevenueWriter } from "../orders/writer.ts"
 import { type Attribution, type Lookup, SLICE } from "./attribution.ts"
 import { storeBatches } from "./batches.ts"
-import type { Claim } from "./claim.ts"
-import { NO_DETAILS } from "./claim.ts"
-import { recordRefund } from "./refunds.ts"
-import { prefetchClaims, recordSale } from "./sales.ts"
-import { NEW } from "./transaction.ts"
-import type { RevenueWriter } from "./writer.ts"
 import { letOthersPass, type Writing } from "./writing.ts"
 
 interface FoldingParts {
@@ -77,24 +76,4 @@ function fold(writer: RevenueWriter, claim: Claim): void {
 function attributed(claim: Claim, lookup: Lookup): Claim {
   const visit = lookup({ id: 0, sale_sequence: claim.sale_sequence, occurred_at: claim.occurred_at }, claim.event)
   return visit?.visit_sequence === claim.visit_sequence ? Object.assign(claim, { visit }) : claim
-}
-
-/** Returns what a sale event says: a sale, or a refund if its amount is negative. */
-export function claimOf(event: SaleEvent): Claim {
-  const isSale = event.amount_minor >= 0
-  return {
-    ...NO_DETAILS,
-    type: isSale ? "sale" : "refund",
-    provider: event.import_id === 0 ? "tracker" : "import",
-    external_id: isSale && event.order_id !== null ? `order:${event.order_id}` : `event:${event.sequence}`,
-    amount_minor: Math.abs(event.amount_minor),
-    order_id: event.order_id,
-    currency: event.currency,
-    trust: event.trust,
-    import_id: event.import_id,
-    occurred_at: event.at,
-    sale_sequence: event.sequence,
-    visit_sequence: event.visit_sequence,
-    event: event.name,
-  }
 }

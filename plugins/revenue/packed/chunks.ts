@@ -4,9 +4,9 @@
  * written again for each of them.
  */
 import { type KeptRows, type PackedColumns, type RowColumns, type RowStatements, repackRows, sql, unpackRows } from "#plugin"
-import { Book } from "./book.ts"
+import { Book } from "../orders/book.ts"
+import type { TransactionRow } from "../orders/transaction.ts"
 import { CREDIT_COLUMNS, ITEM_COLUMNS, type Numberer, type Packed, packedRowsOf } from "./packed.ts"
-import type { TransactionRow } from "./transaction.ts"
 
 /** Transactions whose ids have the same number without these low bits share a chunk. */
 const CHUNK_BITS = 9

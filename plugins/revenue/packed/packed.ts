@@ -1,7 +1,7 @@
 /** The packed rows of transactions: one for each touch that a model of attribution credits, and one for each item. */
 import type { PackedColumns, PackedValue, RowColumns, SaleItem } from "#plugin"
+import { FROZEN_TOUCH, type FrozenTouch, type TransactionRow } from "../orders/transaction.ts"
 import { creditsOf, MODELS } from "./models.ts"
-import { FROZEN_TOUCH, type FrozenTouch, type TransactionRow } from "./transaction.ts"
 
 /** The dimensions of a visit, and the name of the event, by which transactions can be filtered. */
 export const FILTER_DIMENSIONS = [
