@@ -20,6 +20,7 @@ import saleVisits from "./migrations/0007_sale_visits.sql" with { type: "text" }
 import earlyVisits from "./migrations/0008_early_visits.sql" with { type: "text" }
 import dictionaryValues from "./migrations/0009_dictionary_values.sql" with { type: "text" }
 import columnGroups from "./migrations/0010_column_groups.sql" with { type: "text" }
+import spool from "./migrations/0011_spool.sql" with { type: "text" }
 
 /** `application_id` of every event store. */
 export const EVENTS_ID = 0x46464556
@@ -37,6 +38,7 @@ export const EVENT_SCHEMA: MigrationList = {
     { name: "0008_early_visits", sql: earlyVisits },
     { name: "0009_dictionary_values", sql: dictionaryValues },
     { name: "0010_column_groups", sql: columnGroups },
+    { name: "0011_spool", sql: spool },
   ],
 }
 

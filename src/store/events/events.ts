@@ -17,6 +17,7 @@ import { type FaultKind, StoreFault, translateErrors } from "./fault.ts"
 import { Group } from "./group.ts"
 import { Journal } from "./journal.ts"
 import { LogRecord } from "./log.ts"
+import { type Spool, spoolOf } from "./spool/spool.ts"
 import { type RowStatements, rowStatements } from "./tables/row-tables.ts"
 import { type Sales, salesOf } from "./tables/sales.ts"
 import { type Tallies, talliesOf } from "./tables/tallies.ts"
@@ -27,7 +28,7 @@ import { dropRetired } from "./upkeep/segments.ts"
 import { createUpkeep, type Upkeep } from "./upkeep/upkeep.ts"
 import type { ExemptValues, Writer } from "./writer.ts"
 
-export interface EventStore extends Upkeep, Extent, Tallies, Identities, Sales {
+export interface EventStore extends Upkeep, Extent, Tallies, Identities, Sales, Spool {
   /**
    * Runs one group commit. `arrivedAt` is the time by the server's clock. Throws StoreFault and any error of `work`; nothing was stored
    * then.
@@ -80,6 +81,8 @@ interface EventStoreOptions {
   tailBytes?: number
   /** Runs `movePages` on another thread. Default: the log is moved on this thread. */
   moveLog?: MoveLog
+  /** Returns the key of a site's pseudonyms, for a store with a spool. */
+  siteKey?(siteId: number): Promise<Uint8Array>
 }
 
 /** Moves pages from the log of a store into its file, as `movePages` does. */
@@ -89,17 +92,25 @@ const TAIL_BYTES = 32 << 20
 
 export function openEventStore(
   path: string,
-  { now, version = "", schemas, tailBytes = TAIL_BYTES, moveLog }: EventStoreOptions,
+  { now, version = "", schemas, tailBytes = TAIL_BYTES, moveLog, siteKey = noKeys }: EventStoreOptions,
 ): EventStore {
   const db = openDatabase(path, { now, version }, schemas)
   // There are no readers yet, so segments that were replaced or left unfinished before the last stop can be deleted.
   db.transaction(() => dropRetired(db, Number.POSITIVE_INFINITY)).immediate()
   const journal = new Journal(db)
   fillSales(journal)
-  return createStore(journal, tailBytes, moveLog)
+  return createStore(journal, { tailBytes, moveLog, siteKey })
 }
 
-function createStore(journal: Journal, tailBytes: number, moveLog?: MoveLog): EventStore {
+const noKeys = () => Promise.reject(new Error("A store with a spool needs the keys of sites"))
+
+interface StoreOptions {
+  tailBytes: number
+  moveLog: MoveLog | undefined
+  siteKey(siteId: number): Promise<Uint8Array>
+}
+
+function createStore(journal: Journal, { tailBytes, moveLog, siteKey }: StoreOptions): EventStore {
   const { db } = journal
   const disk = new DiskSync(db.filename)
   /** Reused for every group commit. */
@@ -151,11 +162,12 @@ function createStore(journal: Journal, tailBytes: number, moveLog?: MoveLog): Ev
   }
 
   return {
-    ...createUpkeep(journal, { tailBytes, sync: () => disk.sync() }),
+    ...createUpkeep(journal, { tailBytes, siteKey, sync: () => disk.sync() }),
     ...extentOf(journal),
     ...talliesOf(journal),
     ...identitiesOf(journal),
     ...salesOf(journal),
+    ...spoolOf(journal),
     write: (arrivedAt, work) => commitGroup(arrivedAt, work),
     append: (arrivedAt, work) => commitGroup(arrivedAt, work, true),
     sync: () => disk.sync(),

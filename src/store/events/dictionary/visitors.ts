@@ -123,9 +123,11 @@ export class Visitors {
     for (const [siteId, next] of this.#next) save.run(siteId, next)
   }
 
-  /** Removes the lookup of a period from memory. */
-  forget(siteId: number, period: string): void {
+  /** Removes the lookup of a period from memory. Returns the rotating ids that were there, with their ordinals. */
+  forget(siteId: number, period: string): Iterable<[Hash64, number]> {
+    const known = this.#periods.get(siteId)?.get(period)
     this.#periods.get(siteId)?.delete(period)
+    return known?.ordinals.entries() ?? []
   }
 
   /** Destroys up to `count` rows of a period in the caller's transaction. Returns false when none are left. */

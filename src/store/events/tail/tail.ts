@@ -186,6 +186,26 @@ export class SiteTail implements Part {
     }
   }
 
+  /** Returns the sequence and the time of the event of each visit that arrived first. Neither changes. */
+  firstArrivals(): { first: Float64Array; at: Float64Array } {
+    const visits = this.#rows.view("visit")
+    const starts = this.#visits.starts()
+    const { uint32, float64 } = this.#rows
+    const [first, at] = [new Float64Array(starts.length), new Float64Array(starts.length)]
+    // Rows are in order of arrival, so the last one that is assigned is the first.
+    for (let row = visits.length - 1; row >= 0; row--) {
+      const visit = visits[row]!
+      first[visit] = float64.sequence[row]!
+      at[visit] = starts[visit]! + uint32.offset[row]!
+    }
+    return { first, at }
+  }
+
+  /** Returns the ordinal of the rotating visitor of a visit, given by row. */
+  rotating(row: number): number {
+    return this.#visits.rotating(row)
+  }
+
   /** Returns an event in the form of the log. */
   eventAt(row: number): TailEvent {
     return this.#eventAt(row, this.#sparse.at(row))

@@ -68,6 +68,10 @@ export class TailVisits {
     return low < this.length && ids[low] === visitId ? low : this.#outOfOrder.get(visitId)
   }
 
+  rotating(row: number): number {
+    return this.#rows.uint32.rotating[row]!
+  }
+
   open(visit: TailVisit, place: LogPlace): void {
     const row = this.#rows.add()
     const { uint32, float64 } = this.#rows

@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite"
 import { kindOfLane, siteOfLane } from "../bytes/lanes.ts"
 import type { Journal } from "../journal.ts"
 import { type Memory, saveCounters } from "../memory.ts"
+import { openingsIn, saveOpenings, shippedRecord } from "../spool/spool.ts"
 import { runStepsYielding } from "../steps.ts"
 import { dropMostSales, dropSales, salesOfVisits } from "../tables/sales.ts"
 import type { SiteTail } from "../tail/tail.ts"
@@ -32,7 +33,7 @@ export async function sealVisits(journal: Journal, options: SealOptions): Promis
   if (isDue && !(await flushIds(journal, now))) return
   if (sites.length === 0) return
   const batch = new EarlyBatch(journal, floor, sites)
-  const added = await buildPlannedSegments(db, sites, batch, journal.append)
+  const added = await buildPlannedSegments(db, sites, batch, { commit: journal.append, floor })
   await batch.write()
   const marks = new Map(sites.map(({ tail, chosen }) => [tail, chosen]))
   const isSealed = (tail: SiteTail, visit: number) => (marks.get(tail)?.[visit] ?? 0) > 0 && !batch.hasChanged(tail, visit)
@@ -41,7 +42,7 @@ export async function sealVisits(journal: Journal, options: SealOptions): Promis
   // next seal makes a new plan.
   if (memory !== journal.memory || epoch !== readState(db, "log_epoch")) return
   journal.change(() => {
-    publishSegments(db, added, [], now)
+    publishSegments(db, added, [], now, floor)
     const changed = batch.publish(now)
     saveCounters(memory)
     replaceLog(db, carried, changed)
@@ -53,13 +54,23 @@ export async function sealVisits(journal: Journal, options: SealOptions): Promis
 }
 
 /** Closes the closed visits of the plans and writes all their segments, which readers do not see yet. Returns the ids of the segments. */
-async function buildPlannedSegments(db: Database, plans: readonly SitePlan[], batch: EarlyBatch, commit: Commit): Promise<number[]> {
+async function buildPlannedSegments(
+  db: Database,
+  plans: readonly SitePlan[],
+  batch: EarlyBatch,
+  { commit, floor }: { commit: Commit; floor: number },
+): Promise<number[]> {
   for (const { tail, chosen } of plans) closeVisits(tail, chosen)
   const ids: number[] = []
   for (const { tail, chosen } of plans) {
+    const openings = shippedRecord(db) === undefined ? undefined : openingsIn(tail)
     const lane = { run: 0, kind: kindOfLane(tail.siteId), openUntil: batch.openUntil(tail) }
     for await (const segment of buildSegments([{ part: tail, keep: chosen.map((mark) => Math.min(1, mark)) }])) {
-      ids.push(commit(() => insertPending(db, siteOfLane(tail.siteId), 0, segment, lane)))
+      const insert = () => {
+        if (openings) saveOpenings(db, tail, segment, openings, floor)
+        return insertPending(db, siteOfLane(tail.siteId), 0, segment, lane)
+      }
+      ids.push(commit(insert))
       batch.built(tail, segment)
     }
   }

@@ -6,6 +6,7 @@ import { hideAgain, lastTaken, readTakenVisits } from "../early-visits.ts"
 import { withoutTaken } from "../masked-part.ts"
 import type { Part } from "../part.ts"
 import { FORMAT, listAllSegments, Segment } from "../segment.ts"
+import { spoolSegments } from "../spool/spool.ts"
 import { runStepsYielding } from "../steps.ts"
 import { dropMostSales, dropSales, salesOfVisits } from "../tables/sales.ts"
 import { readState, writeState } from "../tail/tails.ts"
@@ -76,8 +77,12 @@ export function insertPending(
   return id
 }
 
-/** Makes pending segments visible to readers and hides replaced ones, in the caller's transaction. */
-export function publishSegments(db: Database, added: readonly number[], retired: readonly number[], now: number): void {
+/**
+ * Makes pending segments visible to readers and hides replaced ones, in the caller's transaction. `floor` is the last record of the log
+ * that concerns a visit of the added segments, if they do not come from others.
+ */
+export function publishSegments(db: Database, added: readonly number[], retired: readonly number[], now: number, floor?: number): void {
+  spoolSegments(db, added, retired, now, floor)
   const add = db.query("update segments set retired_at = null where id = ?")
   for (const id of added) add.run(id)
   const retire = db.query("update segments set retired_at = ? where id = ?")

@@ -20,6 +20,8 @@ import { type ImportedVisit, packVisits, VisitBatch } from "../import-batch.ts"
 import { buildBatch } from "../import-segments.ts"
 import type { Journal } from "../journal.ts"
 import type { Part } from "../part.ts"
+import { dropUnneeded, shippedBefore, shippedRecord } from "../spool/spool.ts"
+import { saveValues } from "../spool/visitor-values.ts"
 import { dropMostSales, dropSales, importedSale, insertSales, type SaleRow, salesOfImport } from "../tables/sales.ts"
 import { readState } from "../tail/tails.ts"
 import { buildTotals, insertTotals, openTotals, withoutDaysBefore } from "../totals.ts"
@@ -108,6 +110,8 @@ export interface Upkeep {
   forgetVisitors(siteId: number, period: string): Promise<void>
   /** Deletes segments that were replaced long enough ago that no report reads them. */
   dropRetired(now: number): Promise<void>
+  /** Deletes the segments of closed visits that a second engine has had since before a moment. */
+  dropShipped(before: number, now: number): Promise<void>
   /** Returns pages that sealing and merging have freed to the file system, except for a share that is soon needed again. */
   returnFreePages(): Promise<void>
 }
@@ -117,13 +121,15 @@ interface UpkeepOptions {
   tailBytes: number
   /** Resolves when everything committed before is on disk. */
   sync(): Promise<void>
+  /** Returns the key of a site's pseudonyms. Used only in a store with a spool. */
+  siteKey(siteId: number): Promise<Uint8Array>
 }
 
 /**
  * Creates the operations. Their steps do not wait for the disk, which would hold up the thread that answers: what is on disk later
  * includes everything that was committed before. Those whose callers rely on the disk wait for it at their end, without holding up others.
  */
-export function createUpkeep(journal: Journal, { tailBytes, sync }: UpkeepOptions): Upkeep {
+export function createUpkeep(journal: Journal, { tailBytes, sync, siteKey }: UpkeepOptions): Upkeep {
   const { db } = journal
   let latest: Promise<unknown> = Promise.resolve()
   function queued<T>(work: () => Promise<T>): Promise<T> {
@@ -276,10 +282,11 @@ export function createUpkeep(journal: Journal, { tailBytes, sync }: UpkeepOption
     async forgetVisitors(siteId, period) {
       const { visitors } = journal.memory
       const lastRecord = visitors.lastRecord(siteId, period)
-      visitors.forget(siteId, period)
+      const forgotten = visitors.forget(siteId, period)
       // The ids of a transient period are in no file, so no transaction is needed that could fail.
       if (isTransient(period)) return
       await queued(async () => {
+        if (shippedRecord(db) !== undefined) await saveValues(journal, { siteId, name: period, siteKey: await siteKey(siteId) }, forgotten)
         await forgetPeriod(journal, siteId, period)
         // This is rare: the visits of a site without traffic for a day may not be sealed yet.
         if (lastRecord > readState(db, "log_floor")) await rewriteTail(journal, () => true)
@@ -287,6 +294,14 @@ export function createUpkeep(journal: Journal, { tailBytes, sync }: UpkeepOption
       })
     },
     dropRetired: (now) => queued(() => dropRetiredInTurn(db, now - RETIRED_MS, journal.append)),
+    dropShipped: (before, now) =>
+      queued(async () =>
+        journal.append(() => {
+          const shipped = shippedBefore(db, before)
+          if (shipped.length > 0) publishSegments(db, [], shipped, now)
+          dropUnneeded(db)
+        }),
+      ),
     returnFreePages: () => queued(() => returnFreePages(db, journal.append)),
   }
 }

@@ -1,0 +1,174 @@
+/**
+ * The spool: this store as the source of a second engine. It consists of the log after the last confirmed record, and of the segments
+ * whose visits are not all confirmed. Nothing is recorded here before `begin`.
+ */
+import type { Database } from "bun:sqlite"
+import { SEGMENT_KINDS } from "../bytes/lanes.ts"
+import type { Journal } from "../journal.ts"
+import type { Part } from "../part.ts"
+import type { SiteTail } from "../tail/tail.ts"
+import { writeState } from "../tail/tails.ts"
+
+const KINDS = SEGMENT_KINDS.map((kind) => `'${kind}'`).join(", ")
+
+/** What the second engine does not have yet. */
+export interface Unshipped {
+  /** Records of the log after the last confirmed one. */
+  records: number
+  /** Bytes of the segments, and of the tail if it has such records. */
+  bytes: number
+}
+
+export interface Spool {
+  /** Starts the spool with everything that is stored. Has no effect on a store that already has one. */
+  beginShipping(): void
+  /** Returns the last record of the log. */
+  lastRecord(): number
+  /**
+   * Records that the engine has every change up to a record, and all visits of some segments. Does not wait for the disk: what is
+   * forgotten in a power failure is shipped again.
+   */
+  confirmShipped(record: number, segments: readonly number[], now: number): void
+  /** Returns what the engine does not have yet. */
+  unshipped(): Unshipped
+}
+
+export function spoolOf(journal: Journal): Spool {
+  const { db } = journal
+  return {
+    beginShipping: () => journal.commit(() => begin(db)),
+    lastRecord: () => journal.memory.tails.lastRecord,
+    confirmShipped: (record, segments, now) =>
+      journal.append(() => {
+        if (record > (shippedRecord(db) ?? 0)) writeState(db, "shipped_record", record)
+        const mark = db.query("update spool set shipped_at = ? where segment = ? and shipped_at is null")
+        for (const segment of segments) mark.run(now, segment)
+      }),
+    unshipped() {
+      const { tails } = journal.memory
+      const records = tails.lastRecord - (shippedRecord(db) ?? 0)
+      const sql = "select coalesce(sum(bytes), 0) as bytes from segments join spool on segment = id where shipped_at is null"
+      const { bytes } = db.query<{ bytes: number }, []>(sql).get()! // it returns a row
+      return { records, bytes: bytes + (records > 0 ? tails.bytes : 0) }
+    },
+  }
+}
+
+function begin(db: Database): void {
+  if (shippedRecord(db) !== undefined) return
+  writeState(db, "shipped_record", 0)
+  db.run("create index visitor_ids_ordinal on visitor_ids (site_id, ordinal)")
+  db.run(`insert into spool (segment) select id from segments where retired_at is null and kind in (${KINDS})`)
+}
+
+/** Returns the last record whose changes the second engine has, or undefined when the store has no spool. */
+export function shippedRecord(db: Database): number | undefined {
+  const sql = "select value from state where key = 'shipped_record'"
+  return db.query<{ value: number }, []>(sql).get()?.value
+}
+
+/** A segment with visits that the engine may not have. */
+interface UnshippedSegment {
+  id: number
+  /** Last record of the log that concerns one of its visits. Null for a segment of an import. */
+  floor: number | null
+}
+
+/** Returns the oldest such segment after another one. */
+export function nextUnshipped(db: Database, after: number): UnshippedSegment | undefined {
+  const sql = "select segment as id, floor from spool where shipped_at is null and segment > ? order by segment limit 1"
+  return db.query<UnshippedSegment, [number]>(sql).get(after) ?? undefined
+}
+
+/**
+ * Adds published segments to the spool and removes those that they replace, in the transaction of the caller. The engine has their visits
+ * if it has those of the replaced segments, or every change up to `floor`, the last record that concerns one of the visits.
+ */
+export function spoolSegments(db: Database, added: readonly number[], retired: readonly number[], now: number, floor?: number): void {
+  const shipped = shippedRecord(db)
+  if (shipped === undefined) return
+  const former = retired.map((id) => removeSegment(db, id))
+  const waiting = former.filter((each) => each?.shipped_at === null)
+  // The lowest one decides: what the engine has up to a higher one does not include the visits of the others.
+  const lowest = waiting.some((each) => each?.floor === null) ? null : Math.min(...waiting.map((each) => each?.floor ?? 0))
+  const last = former.length > 0 ? lowest : (floor ?? null)
+  const isShipped = former.length > 0 ? waiting.length === 0 : last !== null && last <= shipped
+  const add = db.query(
+    `insert into spool (segment, floor, shipped_at) select id, ?2, ?3 from segments where id = ?1 and kind in (${KINDS})`,
+  )
+  for (const id of added) add.run(id, last, isShipped ? now : null)
+}
+
+interface SpoolRow {
+  floor: number | null
+  shipped_at: number | null
+}
+
+const removeSegment = (db: Database, id: number): SpoolRow | null =>
+  db.query<SpoolRow, [number]>("delete from spool where segment = ? returning floor, shipped_at").get(id)
+
+/** Returns the segments all of whose visits are closed, and which the engine has had since before a moment. */
+export function shippedBefore(db: Database, before: number): number[] {
+  const sql = "select segment as id from spool join segments on id = segment where shipped_at < ? and open_until is null"
+  return db
+    .query<{ id: number }, [number]>(sql)
+    .all(before)
+    .map(({ id }) => id)
+}
+
+/** Deletes the openings and values that no segment of the spool needs any more, in the transaction of the caller. */
+export function dropUnneeded(db: Database): void {
+  const { lowest } = db.query<{ lowest: number | null }, []>("select min(floor) as lowest from spool").get()! // it returns a row
+  const shipped = shippedRecord(db) ?? 0
+  for (const table of ["openings", "visitor_values"])
+    db.query(`delete from ${table} where record < ?`).run(Math.min(lowest ?? shipped, shipped))
+}
+
+/** How a visit was opened. It does not change. */
+export interface Opening {
+  /** Sequence of the event that arrived first. */
+  opening: number
+  /** Time of that event, epoch ms. */
+  openedAt: number
+  /** Ordinal of the rotating visitor. */
+  rotating: number
+}
+
+/** Returns how the visits of a tail were opened, by row. */
+export function openingsIn(tail: SiteTail): (row: number) => Opening {
+  const { first, at } = tail.firstArrivals()
+  return (row) => ({ opening: first[row]!, openedAt: at[row]!, rotating: tail.rotating(row) })
+}
+
+/** Of each visit of a new segment: its row in the tail, and the sequence of its first event by time. */
+interface BuiltRows {
+  rows: Uint32Array
+  sequences: Float64Array
+}
+
+/**
+ * Stores how the visits of a new segment were opened, as far as the segment does not tell: an event with an earlier time may have arrived
+ * later, and the visitor may have been identified. Call it in the transaction that stores the segment.
+ */
+export function saveOpenings(db: Database, tail: SiteTail, built: BuiltRows, opened: (row: number) => Opening, record: number): void {
+  const visitors = tail.visit("visitor")
+  const sql = "insert or replace into openings (lane, sequence, opening, opened_at, rotating, record) values (?, ?, ?, ?, ?, ?)"
+  const save = db.query(sql)
+  built.rows.forEach((row, visit) => {
+    const sequence = built.sequences[visit]!
+    const { opening, openedAt, rotating } = opened(row)
+    if (opening !== sequence || rotating !== visitors[row]) save.run(tail.siteId, sequence, opening, openedAt, rotating, record)
+  })
+}
+
+/** Returns how visits of a segment were opened, by row. */
+export function openingsOf(db: Database, lane: number, segment: Part): (row: number) => Opening {
+  const find = db.query<Opening, [number, number]>(
+    "select opening, opened_at as openedAt, rotating from openings where lane = ? and sequence = ?",
+  )
+  const [sequences, starts, visitors] = [segment.sequences(), segment.starts(), segment.visit("visitor")]
+  return (row) => {
+    const known = { opening: sequences[row]!, openedAt: starts[row]!, rotating: visitors[row]! }
+    return find.get(lane, known.opening) ?? known
+  }
+}
