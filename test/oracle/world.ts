@@ -1,5 +1,6 @@
 import { join } from "node:path"
 import type { NewEvent } from "../../src/domain/event.ts"
+import type { VisibleImport } from "../../src/domain/imported.ts"
 import { type EventStore, openEventStore } from "../../src/store/events/events.ts"
 import type { EventReader, Part, Snapshot } from "../../src/store/events/part.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
@@ -30,7 +31,8 @@ export class World {
   /** The server's clock, later than all events. */
   #now: number
   #store: EventStore
-  #reader: EventReader
+  /** Of the embedded store. */
+  protected reader: EventReader
   #visits: TrueVisit[] = []
   /** Number of the next event, counted from 0; the store counts from 1. */
   #sequence = 0
@@ -43,12 +45,16 @@ export class World {
     this.#time = time
     this.#now = Date.parse(`${time.day}T00:00:00Z`) + 10 * 24 * HOUR
     this.#store = openEventStore(this.#path, { now: this.#now })
-    this.#reader = this.#openReader()
+    this.reader = this.#openReader()
   }
 
   snapshot(siteId: number): Snapshot {
-    const shown = this.imports(siteId).map(({ id, timezone, days }) => importOn(id, timezone, ...days.map((day) => [day, day] as const)))
-    return this.#reader.snapshot(siteId, "visits", shown)
+    return this.reader.snapshot(siteId, "visits", this.shown(siteId))
+  }
+
+  /** Returns the visible imports as a reader gets them. */
+  protected shown(siteId: number): VisibleImport[] {
+    return this.imports(siteId).map(({ id, timezone, days }) => importOn(id, timezone, ...days.map((day) => [day, day] as const)))
   }
 
   /** Returns the visits that a query of the site sees, in no particular order. */
@@ -186,7 +192,7 @@ export class World {
   async erase(country: string): Promise<void> {
     const isChosen = (start: number) => Math.floor(start / 1_000) % 7 === 3
     for (const { id } of SITES) {
-      const number = this.#reader.snapshot(id).dictionary("country").find(country)
+      const number = this.reader.snapshot(id).dictionary("country").find(country)
       const choose = (part: Part) => {
         const starts = part.starts()
         return Uint8Array.from(part.visit("country"), (each, visit) => (each === number || isChosen(starts[visit]!) ? 1 : 0))
@@ -202,9 +208,9 @@ export class World {
   }
 
   restart(): void {
-    this.#reader.close()
+    this.reader.close()
     this.#reopen()
-    this.#reader = this.#openReader()
+    this.reader = this.#openReader()
   }
 
   #reopen(tailBytes?: number): void {
@@ -213,7 +219,7 @@ export class World {
   }
 
   [Symbol.dispose](): void {
-    this.#reader.close()
+    this.reader.close()
     this.#store.close()
     this.#folder[Symbol.dispose]()
   }

@@ -8,7 +8,7 @@ import type { EventRow, VisitKey, VisitRow } from "./visit-row.ts"
 /** The columns of an inserted row, in the order in which `RowWriter` writes them. */
 export const ROW_COLUMNS: readonly string[] = [
   ...["site_id", "kind", "opened_at", "visit", "opener", "version", "gone", "import_id", "run", "visitor", "visitor_kind"],
-  ...["started_at", "sequence", "duration", "pageviews", "events", "interactive", "engaged", "arrival"],
+  ...["started_at", "sequence", "duration", "length", "pageviews", "events", "interactive", "engaged", "arrival"],
   ...VISIT_PAGES,
   ...TRAITS,
   ...["e.offset", "e.name", "e.page", "e.hostname", "e.title", "e.interactive"],
@@ -37,6 +37,7 @@ export class RowWriter {
     out.uint64(row.startedAt)
     out.uint64(row.sequence)
     out.uint32(row.duration)
+    out.uint32(row.steps.at(-1)?.offset ?? 0)
     out.uint16(row.pageviews)
     out.uint16(row.events)
     out.uint16(row.interactive)
@@ -101,4 +102,4 @@ export class RowWriter {
 }
 
 /** Bytes of the columns after `gone` when all of them are 0 or empty. */
-const EMPTY_BYTES = 4 + 4 + 8 + 1 + 8 + 8 + 4 + 2 * 3 + 4 + 4 + VISIT_PAGES.length + TRAITS.length + 6 + 3 * 3 + 1 + VITAL_NAMES.length
+const EMPTY_BYTES = 4 + 4 + 8 + 1 + 8 + 8 + 4 + 4 + 2 * 3 + 4 + 4 + VISIT_PAGES.length + TRAITS.length + 6 + 3 * 3 + 1 + VITAL_NAMES.length

@@ -5,7 +5,8 @@ import { MIGRATIONS, migrateClickhouse } from "../../../src/store/clickhouse/mig
 import { ROW_COLUMNS, RowWriter } from "../../../src/store/clickhouse/row-binary.ts"
 import type { VisitRow } from "../../../src/store/clickhouse/visit-row.ts"
 import { NO_SCROLL, NO_VITAL } from "../../../src/store/events/part.ts"
-import { hasClickhouse, sendDirectly, startClickhouse, type TestServer } from "./server.ts"
+import { sendDirectly } from "./chdb.ts"
+import { hasClickhouse, startClickhouse, type TestServer } from "./server.ts"
 
 const HOSTILE = ["'; drop table visits; --", "\\", "\\N", "\t\n\r\0", "{site:UInt32}", "héllo 😀", "", "\u2028", "`e.name`", "NULL"]
 
@@ -51,7 +52,7 @@ describe.skipIf(!hasClickhouse())("rows in ClickHouse", () => {
     expect(row).toEqual({
       ...{ site_id: 7, kind: "visits", import_id: 0, run: 0, opened_at: "1700000000123", visit: "1281", version: "3", gone: 0 },
       ...{ opener: "18446744073709551615", visitor: "9223372036854775813", visitor_kind: "user" },
-      ...{ started_at: "1700000000100", sequence: "1537", duration: 90_000, pageviews: 1, events: 2, interactive: 1 },
+      ...{ started_at: "1700000000100", sequence: "1537", duration: 90_000, length: 60, pageviews: 1, events: 2, interactive: 1 },
       ...{ engaged: 4_000, arrival: 91 },
       ...{ entry_page: "/a", exit_page: "/b", entry_page_hostname: "example.com", exit_page_hostname: "example.com" },
       ...Object.fromEntries(TRAITS.map((trait) => [trait, `a ${trait}`])),

@@ -2,12 +2,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { type Clickhouse, type ClickhouseServer, createClickhouse, type Send } from "../../../src/store/clickhouse/client.ts"
 import { temporaryFolder } from "../../kit.ts"
-
-/** Folder of ClickHouse as a library, outside the development dependencies. */
-export const CHDB_FOLDER = join(import.meta.dir, "../../../dist/rivals")
-
-export const USER = "footfall"
-export const PASSWORD = "a password"
+import { CHDB_FOLDER, PASSWORD, sendDirectly, USER } from "./chdb.ts"
 
 /** Returns whether ClickHouse is installed. Otherwise says why the calling test file is skipped: `describe.skipIf(!hasClickhouse())`. */
 export function hasClickhouse(): boolean {
@@ -54,10 +49,4 @@ async function spawnBridge(folder: string, port: number) {
   const child = Bun.spawn(command, { stdout: "pipe", stderr: "inherit" })
   for await (const line of child.stdout) return { child, port: Number(new TextDecoder().decode(line)) }
   throw new Error("The ClickHouse of the tests did not start")
-}
-
-/** Sends a request without the rules of the outbound client, which only the program needs. */
-export const sendDirectly: Send = (url, { method, headers, body, timeoutMs, signal }) => {
-  const late = AbortSignal.timeout(timeoutMs)
-  return fetch(url, { method, headers, body, signal: signal ? AbortSignal.any([late, signal]) : late })
 }

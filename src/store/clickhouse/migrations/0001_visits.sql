@@ -1,6 +1,7 @@
 -- One row is a visit, or a record of an area, with all of its events in order of time and sequence. Of the rows with one key the one with
--- the highest version counts; `gone` marks a visit that was erased. Arrays with the same prefix have the same length: `e` are the events,
--- and `event` is the place of an event, from 0, with a property (`p`), an amount (`r`), an engagement (`g`) or vitals (`v`).
+-- the highest version counts; `gone` marks a visit that was erased. `length` is the offset of the last event of any name. Arrays with the
+-- same prefix have the same length: `e` are the events, and `event` is the place of an event, from 0, with a property (`p`), an amount
+-- (`r`), an engagement (`g`) or vitals (`v`).
 create table if not exists visits (
   site_id UInt32 codec(ZSTD(1)),
   kind Enum8('visits' = 0, 'clicks' = 1, 'opens' = 2) codec(ZSTD(1)),
@@ -16,6 +17,7 @@ create table if not exists visits (
   started_at Int64 codec(Delta, ZSTD(1)),
   sequence UInt64 codec(Delta, ZSTD(1)),
   duration UInt32 codec(T64, ZSTD(1)),
+  length UInt32 codec(T64, ZSTD(1)),
   pageviews UInt16 codec(T64, ZSTD(1)),
   events UInt16 codec(T64, ZSTD(1)),
   interactive UInt16 codec(T64, ZSTD(1)),

@@ -1,0 +1,156 @@
+/** The columns of a part, and how they are read from ClickHouse. */
+import type { DictionaryName } from "../../../domain/dimension.ts"
+import { TRAITS } from "../../../domain/visit.ts"
+import { propertyDictionary } from "../../events/dictionary/texts.ts"
+import { EVENT_COLUMNS, VISIT_COLUMNS } from "../../events/part.ts"
+import { VITAL_NAMES } from "../../events/tail/rows.ts"
+import { type NativeBlock, type NativeValues, type Texts, type Wide, wideNumbers } from "./native.ts"
+import type { SiteNumbers } from "./numbers.ts"
+
+/** Dictionaries of the columns of the table that contain texts, except for the values of properties. */
+export const TEXT_COLUMNS: Readonly<Record<string, DictionaryName>> = {
+  ...Object.fromEntries(TRAITS.map((trait) => [trait, trait])),
+  ...{ entry_page: "page", exit_page: "page", entry_page_hostname: "hostname", exit_page_hostname: "hostname" },
+  ...{ "e.name": "name", "e.page": "page", "e.hostname": "hostname", "e.title": "title", "r.currency": "currency", "p.key": "property" },
+}
+
+/** Optional parts of events. They are read together. */
+const GROUPS = {
+  props: ["p.event", "p.key", "p.value"],
+  revenue: ["r.event", "r.amount", "r.currency"],
+  engagement: ["g.event", "g.engaged", "g.scroll"],
+  vitals: ["v.event", ...VITAL_NAMES.map((name) => `v.${name}`)],
+}
+
+/** What can be read at once: a column of visits or events, or a group. Each has the columns of the table that it consists of. */
+const UNITS: Readonly<Record<string, readonly string[]>> = {
+  starts: ["started_at"],
+  sequences: ["sequence"],
+  ...Object.fromEntries(VISIT_COLUMNS.map((column) => [`visit ${column}`, [column]])),
+  ...Object.fromEntries(EVENT_COLUMNS.map((column) => [`event ${column}`, column === "visit" ? [] : [`e.${column}`]])),
+  ...GROUPS,
+}
+
+/** Columns with 64 bits of which no column is made of dictionary numbers or ordinals. */
+const WIDE = ["started_at", "sequence", "r.amount"]
+
+/** The columns of the table that units consist of. */
+export const columnsOf = (units: readonly string[]): string[] => [...new Set(units.flatMap((unit) => UNITS[unit]!))]
+
+/** A column in memory. */
+export type ReadColumn = Uint32Array | Float64Array
+
+/** Decodes units. Returns the column of each, and those of a group under the names `props row`, `props key` and so on. */
+export function decodeUnits(units: readonly string[], blocks: readonly NativeBlock[], numbers: SiteNumbers): Map<string, ReadColumn> {
+  const columns = new Map<string, ReadColumn>()
+  const sizes = eventCounts(blocks)
+  const number = (name: string): ReadColumn => {
+    const values = blocks.map((block) => block.columns.get(name)!.values)
+    if (name === "visitor") return joined(values.map((value) => numbers.ordinals(value as Wide))) // see the schema
+    if (WIDE.includes(name)) return joinedWide(values as Wide[]) // see the schema
+    const dictionary = TEXT_COLUMNS[name]
+    if (dictionary === undefined) return joined(values as Uint32Array[]) // see the schema
+    return joined((values as Texts[]).map((texts) => numbered(texts, numbers.dictionary(dictionary))))
+  }
+  for (const unit of units) {
+    const group = GROUPS[unit as keyof typeof GROUPS] as readonly string[] | undefined // undefined for other units
+    if (unit === "event visit") columns.set(unit, rowsOf(sizes))
+    else if (!group) columns.set(unit, number(UNITS[unit]![0]!))
+    else
+      for (const name of group) {
+        const own = `${unit} ${name.slice(2)}`
+        if (name.endsWith(".event")) columns.set(`${unit} row`, eventRows(blocks, name, sizes))
+        else columns.set(own, name === "p.value" ? propertyValues(blocks, numbers) : number(name))
+      }
+  }
+  return columns
+}
+
+/** Returns the number of events of each visit. */
+const eventCounts = (blocks: readonly NativeBlock[]): Float64Array =>
+  joinedWide(blocks.map((block) => block.columns.get("sizes")!.values as Wide)) // the type of a length
+
+/** Returns the visit of each event. */
+function rowsOf(sizes: Float64Array): Uint32Array {
+  const rows = new Uint32Array(sizes.reduce((sum, size) => sum + size, 0))
+  let at = 0
+  sizes.forEach((size, visit) => {
+    rows.fill(visit, at, at + size)
+    at += size
+  })
+  return rows
+}
+
+/** Returns the rows of the events that have an optional part, from their places within their visits. */
+function eventRows(blocks: readonly NativeBlock[], name: string, sizes: Float64Array): Uint32Array {
+  let visit = 0
+  let firstEvent = 0
+  return joined(
+    blocks.map(({ rows, columns }) => {
+      const { values, ends } = columns.get(name)!
+      const events = Uint32Array.from(values as Uint16Array) // see the schema
+      let at = 0
+      for (let row = 0; row < rows; row++) {
+        for (const end = ends![row]!; at < end; at++) events[at]! += firstEvent
+        firstEvent += sizes[visit++]!
+      }
+      return events
+    }),
+  )
+}
+
+/** Returns the values of properties, which have a dictionary for each key. */
+function propertyValues(blocks: readonly NativeBlock[], numbers: SiteNumbers): Uint32Array {
+  const keyNumbers = numbers.dictionary("property")
+  return joined(
+    blocks.map(({ columns }) => {
+      const keys = columns.get("p.key")!.values as Texts // see the schema
+      const { list, places } = columns.get("p.value")!.values as Texts
+      /** By place of the key: its dictionary, and the number of each value, plus one. */
+      const known = keys.list.map((key) => ({
+        dictionary: numbers.dictionary(propertyDictionary(keyNumbers.number(key))),
+        numbers: new Map<number, number>(),
+      }))
+      return Uint32Array.from(places, (place, at) => {
+        const ofKey = known[keys.places[at]!]!
+        let number = ofKey.numbers.get(place)
+        if (number === undefined) {
+          number = ofKey.dictionary.number(list[place]!)
+          ofKey.numbers.set(place, number)
+        }
+        return number
+      })
+    }),
+  )
+}
+
+function numbered({ list, places }: Texts, dictionary: { number(text: string): number }): Uint32Array {
+  const numbers = Uint32Array.from(list, (text) => dictionary.number(text))
+  const column = new Uint32Array(places.length)
+  for (let row = 0; row < column.length; row++) column[row] = numbers[places[row]!]!
+  return column
+}
+
+/** Joins the columns of blocks. */
+function joined(columns: readonly Exclude<NativeValues, Wide | Texts>[]): Uint32Array {
+  const [only] = columns
+  if (columns.length === 1 && only instanceof Uint32Array) return only
+  const all = new Uint32Array(columns.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const column of columns) {
+    all.set(column, at)
+    at += column.length
+  }
+  return all
+}
+
+function joinedWide(columns: readonly Wide[]): Float64Array {
+  const all = new Float64Array(columns.reduce((sum, { halves }) => sum + halves.length / 2, 0))
+  let at = 0
+  for (const column of columns) {
+    const numbers = wideNumbers(column)
+    all.set(numbers, at)
+    at += numbers.length
+  }
+  return all
+}

@@ -1,0 +1,74 @@
+import type { DictionaryName } from "../../../domain/dimension.ts"
+import { HashTable } from "../../events/dictionary/hash-table.ts"
+import { fixedTexts } from "../../events/dictionary/texts.ts"
+import type { Dictionary } from "../../events/part.ts"
+import type { Wide } from "./native.ts"
+
+/** The texts of a dictionary as a reader has numbered them, in the order in which it met them. */
+export class TextNumbers implements Dictionary {
+  readonly #texts: string[]
+  readonly #numbers: Map<string, number>
+
+  constructor(name: DictionaryName) {
+    this.#texts = [...fixedTexts(name)]
+    this.#numbers = new Map(this.#texts.map((text, number) => [text, number]))
+  }
+
+  get size(): number {
+    return this.#texts.length
+  }
+
+  text(id: number): string {
+    return this.#texts[id] ?? ""
+  }
+
+  find(text: string): number | undefined {
+    return text === "" ? undefined : this.#numbers.get(text)
+  }
+
+  /** Returns the number of a text, which gets one if it is new. */
+  number(text: string): number {
+    const known = this.#numbers.get(text)
+    if (known !== undefined) return known
+    this.#texts.push(text)
+    this.#numbers.set(text, this.#texts.length - 1)
+    return this.#texts.length - 1
+  }
+}
+
+/** The numbers that a reader has given to the texts and visitors of a site. They are its own and mean nothing to another reader. */
+export class SiteNumbers {
+  readonly #dictionaries = new Map<DictionaryName, TextNumbers>()
+  readonly #visitors = new HashTable()
+
+  dictionary(name: DictionaryName): TextNumbers {
+    let dictionary = this.#dictionaries.get(name)
+    if (!dictionary) {
+      dictionary = new TextNumbers(name)
+      this.#dictionaries.set(name, dictionary)
+    }
+    return dictionary
+  }
+
+  /** Number of visitors so far. */
+  get visitors(): number {
+    return this.#visitors.size
+  }
+
+  /** Returns the ordinals of visitors, given by their values. */
+  ordinals({ halves }: Wide): Uint32Array {
+    const ordinals = new Uint32Array(halves.length / 2)
+    const value = { low: 0, high: 0 }
+    for (let row = 0; row < ordinals.length; row++) {
+      value.low = halves[row * 2]!
+      value.high = halves[row * 2 + 1]!
+      let ordinal = this.#visitors.get(value)
+      if (ordinal === undefined) {
+        ordinal = this.#visitors.size
+        this.#visitors.set(value, ordinal)
+      }
+      ordinals[row] = ordinal
+    }
+    return ordinals
+  }
+}

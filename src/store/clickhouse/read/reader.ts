@@ -1,0 +1,206 @@
+import type { DictionaryName } from "../../../domain/dimension.ts"
+import { IMPORTED_KINDS } from "../../../domain/imported.ts"
+import { laneOf, type SegmentKind } from "../../events/bytes/lanes.ts"
+import { ColumnCache } from "../../events/cache.ts"
+import { OutdatedSnapshot } from "../../events/dictionary/read-dictionary.ts"
+import { propertyDictionary } from "../../events/dictionary/texts.ts"
+import { visiblePart } from "../../events/masked-part.ts"
+import type { Dictionary, EventReader, Imports, Part, Snapshot } from "../../events/part.ts"
+import { Results } from "../../events/results.ts"
+import type { Channel } from "./channel.ts"
+import { decodeUnits, type ReadColumn, TEXT_COLUMNS } from "./columns.ts"
+import { SiteNumbers } from "./numbers.ts"
+import { SlicePart } from "./slice-part.ts"
+import { type Slice, SliceList } from "./slices.ts"
+import { Lister } from "./statements.ts"
+import { RenumberedTotals } from "./totals.ts"
+
+export interface ClickhouseReaderOptions {
+  channel: Channel
+  /** Limits the cache of columns in memory. */
+  cacheBytes: number
+  /** Reads what is not in ClickHouse: row tables and imported totals. */
+  local: EventReader
+  /** Throws when the query that is running was cancelled. */
+  check(): void
+}
+
+/**
+ * Opens the events in ClickHouse for reading. A snapshot contains what ClickHouse had confirmed before it. When visits that a query reads
+ * are changed while it runs, it throws `OutdatedSnapshot` and can begin again.
+ */
+export function openClickhouseReader(options: ClickhouseReaderOptions): EventReader {
+  return new ClickhouseReader(options)
+}
+
+/** Share of the cache of columns by which the results of reports are bounded, and the least that they need. */
+const RESULT_SHARE = 8
+const MIN_RESULT_BYTES = 4 << 20
+
+/** Number of sites whose slices and numbers are in memory. */
+const MAX_SITES = 200
+
+interface SiteState {
+  numbers: SiteNumbers
+  slices: Map<SegmentKind, SliceList>
+  /** Ids of the slices whose texts are all numbered, by the name of the dictionary. */
+  numbered: Map<DictionaryName, ReadonlySet<number>>
+  /** Ids of the slices whose visitors are all numbered. */
+  visitors: Set<number>
+}
+
+class ClickhouseReader implements EventReader {
+  readonly #channel: Channel
+  readonly #cache: ColumnCache
+  readonly #results: Results
+  readonly #local: EventReader
+  readonly #check: () => void
+  readonly #sites = new Map<number, SiteState>()
+  #lastSlice = 0
+
+  constructor({ channel, cacheBytes, local, check }: ClickhouseReaderOptions) {
+    this.#channel = channel
+    this.#cache = new ColumnCache(cacheBytes)
+    this.#results = new Results(Math.max(MIN_RESULT_BYTES, cacheBytes / RESULT_SHARE), this.#cache)
+    this.#local = local
+    this.#check = check
+  }
+
+  snapshot(siteId: number, kind: SegmentKind = "visits", imports: Imports = [], alongside?: SegmentKind): Snapshot {
+    this.#cache.beginReport()
+    const state = this.#stateOf(siteId)
+    const read = this.#partsOf(siteId, state, kind, imports)
+    const others = alongside && this.#partsOf(siteId, state, alongside, imports)
+    const slices = [...read.slices, ...(others?.slices ?? [])]
+    const local = this.#local.snapshot(siteId, kind, imports)
+    const hasTotals = IMPORTED_KINDS.some((kind) => local.totals(kind).length > 0)
+    const unnumbered = slices.filter(({ id }) => !state.visitors.has(id))
+    return {
+      siteId,
+      // Each of the other visits has at most one visitor that has no number yet.
+      visitorLimit: state.numbers.visitors + unnumbered.reduce((sum, { visits }) => sum + visits, 0),
+      parts: read.parts,
+      ...(others && { alongside: others.parts }),
+      dictionary: (name) => {
+        if (hasTotals) numberLocalTexts(state, local, name)
+        return this.#dictionary(state, name, [read, ...(others ? [others] : [])])
+      },
+      imports: local.imports,
+      totals: (kind) => local.totals(kind).map((part) => new RenumberedTotals(part, kind, local, state.numbers)),
+      version: {
+        sealed: `${laneOf(siteId, kind)} ${slices.map(({ id }) => id).join()} ${local.version.sealed} ${JSON.stringify(imports)}`,
+        tail: "",
+      },
+      results: this.#results,
+      eachRow: local.eachRow,
+    }
+  }
+
+  rows: EventReader["rows"] = (...args) => this.#local.rows(...args)
+
+  fullestSite(): number | undefined {
+    return this.#local.fullestSite()
+  }
+
+  close(): void {
+    this.#channel.close()
+    this.#local.close()
+  }
+
+  #stateOf(siteId: number): SiteState {
+    let state = this.#sites.get(siteId)
+    if (!state) {
+      if (this.#sites.size >= MAX_SITES) this.#sites.clear()
+      state = { numbers: new SiteNumbers(), slices: new Map(), numbered: new Map(), visitors: new Set() }
+      this.#sites.set(siteId, state)
+    }
+    return state
+  }
+
+  #partsOf(siteId: number, state: SiteState, kind: SegmentKind, imports: Imports): KindParts {
+    let list = state.slices.get(kind)
+    if (!list) {
+      list = new SliceList(() => ++this.#lastSlice)
+      state.slices.set(kind, list)
+    }
+    const lister = new Lister(this.#channel, { siteId, kind }, this.#check)
+    const slices = list.follow(lister)
+    /** Units that this snapshot has read so far. Further slices are read with all of them at once. */
+    const units = new Set<string>()
+    const read = (slice: Slice, unit: string, column: string): ReadColumn => {
+      const known = this.#cache.get(`${slice.id} ${column}`) as ReadColumn | undefined // a name always stands for the same type
+      if (known) return known
+      units.add(unit)
+      const isMissing = (other: string) => other === unit || this.#cache.get(`${slice.id} ${firstOf(other)}`) === undefined
+      return this.#readUnits(lister, state, slice, [...units].filter(isMissing)).get(column)!
+    }
+    const parts = slices.map((slice) => new SlicePart(siteId, slice, read))
+    return { lister, slices, parts: visibleParts(parts, imports) }
+  }
+
+  #readUnits(lister: Lister, state: SiteState, slice: Slice, units: readonly string[]): Map<string, ReadColumn> {
+    const blocks = lister.columns(slice, units)
+    if (!blocks) throw new OutdatedSnapshot("Visits were changed since the snapshot")
+    const columns = decodeUnits(units, blocks, state.numbers)
+    for (const [name, column] of columns) this.#cache.set(`${slice.id} ${name}`, column)
+    if (units.includes("visit visitor")) state.visitors.add(slice.id)
+    return columns
+  }
+
+  /** Returns a dictionary that has all texts of the snapshot: filters are compiled against it once. */
+  #dictionary(state: SiteState, name: DictionaryName, kinds: readonly KindParts[]): Dictionary {
+    const dictionary = state.numbers.dictionary(name)
+    const numbered = state.numbered.get(name)
+    for (const { lister, slices } of kinds) {
+      const missing = slices.filter(({ id }) => !numbered?.has(id))
+      if (missing.length === 0) continue
+      const from = Math.min(...missing.map((slice) => slice.from))
+      const to = Math.max(...missing.map((slice) => slice.to))
+      for (const text of textsOf(lister, state.numbers, name, from, to)) dictionary.number(text)
+    }
+    state.numbered.set(name, new Set(kinds.flatMap(({ slices }) => slices.map(({ id }) => id))))
+    return dictionary
+  }
+}
+
+interface KindParts {
+  lister: Lister
+  slices: readonly Slice[]
+  parts: readonly Part[]
+}
+
+/** Gives numbers to the texts of the local store, which imported totals refer to. */
+function numberLocalTexts({ numbers }: SiteState, local: Snapshot, name: DictionaryName): void {
+  const key = isPropertyDictionary(name) ? local.dictionary("property").find(propertyOf(name, numbers)) : undefined
+  if (isPropertyDictionary(name) && key === undefined) return
+  const texts = local.dictionary(key === undefined ? name : propertyDictionary(key))
+  const dictionary = numbers.dictionary(name)
+  for (let id = 1; id < texts.size; id++) dictionary.number(texts.text(id))
+}
+
+const PROPERTY = "property:"
+const isPropertyDictionary = (name: DictionaryName): boolean => name.startsWith(PROPERTY)
+
+/** Returns the key of the property whose values a dictionary has. */
+const propertyOf = (name: DictionaryName, numbers: SiteNumbers): string =>
+  numbers.dictionary("property").text(Number(name.slice(PROPERTY.length)))
+
+/** Name of the first column of a unit. */
+const firstOf = (unit: string): string => (unit.includes(" ") || unit === "starts" || unit === "sequences" ? unit : `${unit} row`)
+
+function textsOf(lister: Lister, numbers: SiteNumbers, name: DictionaryName, from: number, to: number): string[] {
+  if (isPropertyDictionary(name)) return lister.propertyValues(propertyOf(name, numbers), from, to)
+  const columns = Object.keys(TEXT_COLUMNS).filter((column) => TEXT_COLUMNS[column] === name)
+  return lister.texts(columns, from, to)
+}
+
+/** Returns native visits, and of imports those on visible days. */
+function visibleParts(parts: readonly SlicePart[], imports: Imports): Part[] {
+  if (imports === "all") return [...parts]
+  const visible = new Map(imports.map((one) => [one.id, one]))
+  return parts.flatMap<Part>((part) => {
+    if (part.importId === 0) return [part]
+    const found = visible.get(part.importId)
+    return found && part.run <= found.run ? (visiblePart(part, found.spans) ?? []) : []
+  })
+}

@@ -1,0 +1,87 @@
+import type { Lister } from "./statements.ts"
+
+/** Adjacent visits of one site, kind, import and run, by the time of their opening. The reader's unit of reading and caching. */
+export interface Slice {
+  /** Changes whenever the slice has other visits or versions of them. Never used again by a reader. */
+  id: number
+  importId: number
+  run: number
+  /** Of the openings of its visits, half-open. */
+  from: number
+  to: number
+  visits: number
+  events: number
+  /** Sum of the hashes of keys and versions, modulo 2^64: of what a read must return. */
+  mark: bigint
+  minStart: number
+  maxStart: number
+  maxAt: number
+  lastArrival: number
+  /** Whether a visit now starts earlier than when it was opened. */
+  isMoved: boolean
+}
+
+/** A period of the list of visits, as ClickHouse sums it up. */
+export interface Bucket extends Omit<Slice, "id"> {
+  month: number
+}
+
+/** Number of events after which a slice ends. */
+const SLICE_EVENTS = 131_072
+
+/** The slices of a site and kind. Months without changes are not listed again. */
+export class SliceList {
+  /** By month, what it had when it was listed. */
+  readonly #months = new Map<number, { check: string; buckets: Bucket[] }>()
+  #slices: Slice[] = []
+  readonly #ids: () => number
+
+  constructor(nextId: () => number) {
+    this.#ids = nextId
+  }
+
+  /** Returns the slices as they are now, oldest first. */
+  follow(lister: Lister): readonly Slice[] {
+    const checks = lister.months()
+    for (const month of this.#months.keys()) if (!checks.has(month)) this.#months.delete(month)
+    const changed = [...checks].filter(([month, check]) => this.#months.get(month)?.check !== check).map(([month]) => month)
+    if (changed.length > 0) {
+      const buckets = Map.groupBy(lister.buckets(changed), ({ month }) => month)
+      for (const month of changed) this.#months.set(month, { check: checks.get(month)!, buckets: buckets.get(month) ?? [] })
+    }
+    const ordered = [...this.#months].sort(([a], [b]) => a - b).flatMap(([, { buckets }]) => buckets)
+    const former = new Map(this.#slices.map((slice) => [nameOf(slice), slice]))
+    this.#slices = slicesOf(ordered).map((slice) => former.get(nameOf(slice)) ?? { ...slice, id: this.#ids() })
+    return this.#slices
+  }
+}
+
+const nameOf = ({ importId, run, from, to, visits, mark }: Omit<Slice, "id">): string => [importId, run, from, to, visits, mark].join()
+
+/** Joins buckets to slices. Buckets are in order of time. */
+function slicesOf(buckets: readonly Bucket[]): Omit<Slice, "id">[] {
+  const slices: Omit<Slice, "id">[] = []
+  const latest = new Map<string, Omit<Slice, "id">>()
+  for (const { month: _, ...bucket } of buckets) {
+    const source = `${bucket.importId} ${bucket.run}`
+    const last = latest.get(source)
+    if (last && last.events + bucket.events <= SLICE_EVENTS) extend(last, bucket)
+    else {
+      slices.push(bucket)
+      latest.set(source, bucket)
+    }
+  }
+  return slices
+}
+
+function extend(slice: Omit<Slice, "id">, next: Omit<Slice, "id">): void {
+  slice.to = next.to
+  slice.visits += next.visits
+  slice.events += next.events
+  slice.mark = BigInt.asUintN(64, slice.mark + next.mark)
+  slice.minStart = Math.min(slice.minStart, next.minStart)
+  slice.maxStart = Math.max(slice.maxStart, next.maxStart)
+  slice.maxAt = Math.max(slice.maxAt, next.maxAt)
+  slice.lastArrival = Math.max(slice.lastArrival, next.lastArrival)
+  slice.isMoved ||= next.isMoved
+}

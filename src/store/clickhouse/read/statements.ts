@@ -1,0 +1,144 @@
+/** The statements of the reader. All of them name the site, and all except for those that only look for changes read `final`. */
+import type { SegmentKind } from "../../events/bytes/lanes.ts"
+import { ARRIVAL_UNIT_MS } from "../../events/part.ts"
+import type { Settings } from "../client.ts"
+import type { Channel } from "./channel.ts"
+import { columnsOf } from "./columns.ts"
+import { type NativeBlock, readBlocks, type Texts, type Wide, wideNumbers } from "./native.ts"
+import type { Bucket, Slice } from "./slices.ts"
+
+/** The visits that a statement may read. */
+export interface Source {
+  siteId: number
+  kind: SegmentKind
+}
+
+/** Limits of each query. The time is that of a report. */
+const LIMITS: Settings = { max_execution_time: 15, max_memory_usage: 4 << 30, skip_unavailable_shards: 0, max_threads: 2 }
+const TIMEOUT_MS = 20_000
+
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+/** For how long the visits of an hour are listed apart from those of other hours: longer than a visit can change. */
+const HOURLY_MS = 2 * DAY_MS
+
+const SOURCE = "site_id = {site:UInt32} and kind = {kind:String}"
+const MONTH = "toYYYYMM(fromUnixTimestamp64Milli(opened_at, 'UTC'))"
+const FROM = "from visits final"
+
+/** Sums up what a site has, month by month, without `final`: any insertion and any merge changes the sum. */
+const MONTHS = `select ${MONTH} as month, concat(toString(count()), ' ', toString(sum(cityHash64(visit, version, gone)))) as state
+  from visits where ${SOURCE} group by month`
+
+const BUCKETS = `select ${MONTH} as month, import_id, run,
+    if(opened_at >= {hourly:Int64}, ${HOUR_MS}, ${DAY_MS}) as step, intDiv(opened_at, step) * step as since,
+    since + step as until, count() as visits, sum(length(e.offset)) as events, sum(cityHash64(visit, version)) as mark,
+    min(started_at) as min_start, max(started_at) as max_start, max(started_at + length) as max_at,
+    max(started_at + (arrival + 1) * ${ARRIVAL_UNIT_MS}) as last_arrival, toUInt8(max(started_at != opened_at)) as is_moved
+  ${FROM} where ${SOURCE} and month in {months:Array(UInt32)}
+  group by month, import_id, run, step, since order by since, import_id, run`
+
+/** Asks ClickHouse on behalf of one query. `check` throws when it was cancelled. */
+export class Lister {
+  readonly #channel: Channel
+  readonly #source: Source
+  readonly #check: () => void
+
+  constructor(channel: Channel, source: Source, check: () => void) {
+    this.#channel = channel
+    this.#source = source
+    this.#check = check
+  }
+
+  /** Returns the state of each month that has visits. */
+  months(): Map<number, string> {
+    const months = new Map<number, string>()
+    for (const block of this.#read(MONTHS)) {
+      const [month, state] = [numbers(block, "month"), texts(block, "state")]
+      for (let row = 0; row < block.rows; row++) months.set(month[row]!, state[row]!)
+    }
+    return months
+  }
+
+  buckets(months: readonly number[]): Bucket[] {
+    const hourly = Math.floor((Date.now() - HOURLY_MS) / DAY_MS) * DAY_MS
+    return this.#read(BUCKETS, { months, hourly }).flatMap((block) => {
+      const column = (name: string) => numbers(block, name)
+      const [month, importId, run, from, to] = [column("month"), column("import_id"), column("run"), column("since"), column("until")]
+      const [visits, events, minStart, maxStart] = [column("visits"), column("events"), column("min_start"), column("max_start")]
+      const [maxAt, lastArrival, isMoved] = [column("max_at"), column("last_arrival"), column("is_moved")]
+      const marks = wides(block, "mark")
+      return Array.from({ length: block.rows }, (_, row) => ({
+        ...{ month: month[row]!, importId: importId[row]!, run: run[row]!, from: from[row]!, to: to[row]! },
+        ...{ visits: visits[row]!, events: events[row]!, mark: marks[row]!, minStart: minStart[row]!, maxStart: maxStart[row]! },
+        ...{ maxAt: maxAt[row]!, lastArrival: lastArrival[row]!, isMoved: isMoved[row] === 1 },
+      }))
+    })
+  }
+
+  /**
+   * Reads columns of a slice, in the order of starts and sequences. Returns undefined when the slice has changed since it was listed.
+   */
+  columns(slice: Slice, units: readonly string[]): NativeBlock[] | undefined {
+    const { importId, run, from, to, isMoved } = slice
+    const selected = ["cityHash64(visit, version) as mark", "length(e.offset) as sizes", ...columnsOf(units).map((name) => `\`${name}\``)]
+    const order = isMoved ? "started_at, sequence" : "opened_at, visit"
+    const sql = `select ${selected.join(", ")} ${FROM}
+      where ${SOURCE} and opened_at >= {from:Int64} and opened_at < {to:Int64} and import_id = {import:UInt32} and run = {run:UInt32}
+      order by ${order}`
+    const blocks = this.#read(sql, { from, to, import: importId, run })
+    return markOf(blocks) === slice.mark ? blocks : undefined
+  }
+
+  /** Returns the different texts of columns between two openings, among them those of former versions of visits. */
+  texts(columns: readonly string[], from: number, to: number): string[] {
+    const lists = columns.map((name) => (name.includes(".") ? `groupUniqArrayArray(\`${name}\`)` : `groupUniqArray(\`${name}\`)`))
+    return this.#texts(`arrayConcat(${lists.join(", ")})`, from, to)
+  }
+
+  /** The same for the values of a property. */
+  propertyValues(key: string, from: number, to: number): string[] {
+    const values = "groupUniqArrayArray(arrayFilter((value, key) -> key = {key:String}, `p.value`, `p.key`))"
+    return this.#texts(values, from, to, { key })
+  }
+
+  #texts(list: string, from: number, to: number, parameters: Readonly<Record<string, string>> = {}): string[] {
+    const sql = `select arrayJoin(${list}) as text
+      from visits where ${SOURCE} and opened_at >= {from:Int64} and opened_at < {to:Int64}`
+    return this.#read(sql, { from, to, ...parameters }).flatMap((block) => texts(block, "text"))
+  }
+
+  #read(sql: string, parameters: Readonly<Record<string, string | number | readonly number[]>> = {}): NativeBlock[] {
+    const { siteId, kind } = this.#source
+    const own = { site: siteId, kind, ...parameters }
+    const settings = { ...LIMITS, SQL_site: siteId }
+    return readBlocks(this.#channel.read(sql, { parameters: own, settings, timeoutMs: TIMEOUT_MS }, this.#check))
+  }
+}
+
+function numbers(block: NativeBlock, name: string): ArrayLike<number> {
+  const { values } = block.columns.get(name)!
+  return "halves" in values ? wideNumbers(values) : (values as Uint32Array) // the column is one of numbers
+}
+
+function texts(block: NativeBlock, name: string): string[] {
+  const { list, places } = block.columns.get(name)!.values as Texts // the column is one of texts
+  return Array.from(places, (place) => list[place]!)
+}
+
+function wides(block: NativeBlock, name: string): BigUint64Array {
+  const { halves } = block.columns.get(name)!.values as Wide // the type of a hash
+  return new BigUint64Array(halves.buffer, halves.byteOffset, halves.length / 2)
+}
+
+function markOf(blocks: readonly NativeBlock[]): bigint {
+  let [low, high] = [0, 0]
+  for (const block of blocks) {
+    const { halves } = block.columns.get("mark")!.values as Wide // the type of a hash
+    for (let at = 0; at < halves.length; at += 2) {
+      low += halves[at]!
+      high += halves[at + 1]!
+    }
+  }
+  return BigInt.asUintN(64, BigInt(low) + (BigInt(high) << 32n))
+}
