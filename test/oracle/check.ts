@@ -1,6 +1,6 @@
 import { expect } from "bun:test"
 import { PERIODS } from "../../src/domain/period.ts"
-import type { Query } from "../../src/domain/query.ts"
+import type { FunnelQuery, Query } from "../../src/domain/query.ts"
 import type { ListedVisit } from "../../src/domain/visit-list.ts"
 import { funnel } from "../../src/query/funnel/funnel.ts"
 import { aggregate } from "../../src/query/measure/aggregate.ts"
@@ -27,8 +27,8 @@ export interface Trial {
   world: World
   random: Random
   time: Time
-  /** Queries of tables that were checked before. */
-  earlier: Query[]
+  /** Queries that were checked before. */
+  earlier: { tables: Query[]; funnels: FunnelQuery[] }
 }
 
 const neverStop = () => {}
@@ -57,19 +57,26 @@ export const checkImported = ({ world, random, time }: Trial): void => checkQuer
 export function checkTable({ world, random, time, earlier }: Trial): void {
   const query = someQuery(random, time, (siteId) => world.visits(siteId))
   checkQuery(world, query)
-  earlier.push(query)
+  earlier.tables.push(query)
 }
 
-/** Checks an earlier query again, in the present state and often over another range, because parts of its result can be kept. */
+/** Checks earlier queries again, in the present state and often over another range, because parts of their results can be kept. */
 export function checkAgain({ world, random, time, earlier }: Trial): void {
-  const query = random.pick(earlier)
+  const query = random.pick(earlier.tables)
   const { range } = someQuery(random, time, (siteId) => world.visits(siteId))
   const isByMinute = query.groupings.some((grouping) => grouping.by === "time" && grouping.interval === "minute")
   checkQuery(world, isByMinute || random.chance(0.3) ? query : { ...query, range })
 }
 
-export function checkFunnel({ world, random, time }: Trial): void {
+export function checkFunnel({ world, random, time, earlier }: Trial): void {
   const query = someFunnel(random, time, (siteId) => world.visits(siteId))
+  compareFunnel(world, query)
+  earlier.funnels.push(query)
+  const again = random.pick(earlier.funnels)
+  compareFunnel(world, random.chance(0.3) ? again : { ...again, range: query.range })
+}
+
+function compareFunnel(world: World, query: FunnelQuery): void {
   const expected = funnelAnswer(world.visits(query.site.id), query)
   expect(funnel(world.snapshot(query.site.id), query, neverStop), JSON.stringify(query)).toEqual(expected)
 }

@@ -19,7 +19,7 @@ test(
     const random = seededRandom(SEED)
     const time = TIMES[SEED % TIMES.length]!
     using world = new World(random, time)
-    const trial = { world, random, time, earlier: [] }
+    const trial = { world, random, time, earlier: { tables: [], funnels: [] } }
     const checkAll = () => {
       for (let left = TABLES; left > 0; left--) checkTable(trial)
       for (const check of [checkFunnel, checkRealtime, checkRows]) check(trial)

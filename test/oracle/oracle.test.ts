@@ -1,5 +1,4 @@
 import { test } from "bun:test"
-import type { Query } from "../../src/domain/query.ts"
 import { ORACLE_QUERIES, SEED } from "../size.ts"
 import {
   checkAgain,
@@ -44,7 +43,7 @@ test.each(Array.from({ length: WORLDS }, (_, i) => SEED * 1_000 + i))(
     const random = seededRandom(seed)
     const time = TIMES[seed % TIMES.length]!
     using world = new World(random, time)
-    const earlier: Query[] = []
+    const earlier: Trial["earlier"] = { tables: [], funnels: [] }
     for (const [name, reach] of STATES_WITH_TOTALS) {
       await reach(world, random)
       try {

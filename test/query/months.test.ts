@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import type { Grouping, Query } from "../../src/domain/query.ts"
+import { funnel } from "../../src/query/funnel/funnel.ts"
 import { aggregate } from "../../src/query/measure/aggregate.ts"
 import type { Part } from "../../src/store/events/part.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
@@ -89,6 +90,35 @@ test("a visitor who comes back is counted once, which the month has to be read f
   ])
   traffic.visit({ visitor: 3, traits: { country: "DE" }, events: [{ at: FROM + 81 * DAY_MS }] })
   expect(() => rowsOf(reader, report(byCountry))).toThrow("of segment 1 is missing")
+  reader.close()
+})
+
+test("a funnel follows the visitors of a month once, and those who come back over all months", async () => {
+  using traffic = openTraffic(FROM)
+  const day = (number: number, ...pages: string[]) => pages.map((page, i) => ({ at: FROM + number * DAY_MS + i * 1_000, page }))
+  traffic.visit({ visitor: 0, events: day(2, "/a", "/b") })
+  traffic.visit({ visitor: 1, events: day(2, "/a") })
+  traffic.visit({ visitor: 2, events: day(2, "/b") })
+  traffic.visit({ visitor: 3, events: day(2, "/a") })
+  await traffic.store.seal(FROM + 4 * DAY_MS, true)
+  traffic.visit({ visitor: 3, events: day(70, "/b") })
+  await traffic.store.seal(FROM + 73 * DAY_MS, true)
+  const reader = openForgetful(traffic.path)
+  const steps = ["/a", "/b"].map((value) => ({ type: "page", match: "exact", value }) as const)
+  const counts = (order: "sequential" | "strict") =>
+    funnel(reader.snapshot(1), { site: SITE, range: { from: FROM, to: TO }, steps, order }, () => {}).steps.map(({ visitors }) => visitors)
+  expect([counts("sequential"), counts("strict")]).toEqual([
+    [3, 2],
+    [3, 2],
+  ])
+  damageFirst(traffic.path)
+  traffic.visit({ visitor: 4, events: day(80, "/a") })
+  expect([counts("sequential"), counts("strict")]).toEqual([
+    [4, 2],
+    [4, 2],
+  ])
+  traffic.visit({ visitor: 2, events: day(80, "/a", "/b") })
+  expect(() => counts("sequential")).toThrow("of segment 1 is missing")
   reader.close()
 })
 

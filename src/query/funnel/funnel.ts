@@ -1,21 +1,32 @@
 import type { FunnelQuery, FunnelResult } from "../../domain/query.ts"
 import type { Part, Snapshot } from "../../store/events/part.ts"
 import { grownSums } from "../filter/buffers.ts"
-import { compileFilter } from "../filter/filters.ts"
-import { isInside } from "../parts/ranges.ts"
-import { bitset, returningVisitors } from "../parts/visitor-bits.ts"
+import { namesPeople } from "../filter/filter-variants.ts"
+import { divideByMonth } from "../parts/months.ts"
+import { touches } from "../parts/ranges.ts"
+import { returningVisitors } from "../parts/visitor-bits.ts"
 import { type Chains, followChains } from "./chain.ts"
-import { type MarkedEvents, type StepMarker, stepMarker, stepsByValue } from "./marks.ts"
-import { type AddTrail, FIRST_STEP, Trails } from "./trails.ts"
-import { walkItems } from "./walk-items.ts"
+import { addMonths, type StepSums } from "./month-steps.ts"
+import { type Followed, openWalk } from "./walk.ts"
 
 /**
  * Counts the visitors who take ordered steps, and the time they need between them (metrics.md section 12). `check` is called between
  * parts.
  */
 export function funnel(snapshot: Snapshot, query: FunnelQuery, check: () => void): FunnelResult {
-  const tally = createTally(followChains(chainRules(query)), query.steps.length)
-  followVisitors(snapshot, query, tally, check)
+  const open = () => createTally(followChains(chainRules(query)), query.steps.length)
+  const tally = open()
+  const parts = partsOf(snapshot, query)
+  const canBeKept = !(query.filter && namesPeople(query.filter))
+  // Parts that the filter excludes can still have later steps.
+  const divided = canBeKept ? divideByMonth(snapshot, parts, { range: query.range, lacks: () => false }) : undefined
+  if (divided) {
+    const walk = openWalk(snapshot, query, tally, divided.returning)
+    addMonths(snapshot, query, { tally, open, trails: walk.trails, months: divided.months, check })
+    walk.read(divided.others, check)
+    check()
+    walk.trails.finish()
+  } else followVisitors(snapshot, query, tally, check)
   return tally.result()
 }
 
@@ -25,91 +36,30 @@ export const chainRules = ({ steps, order, windowMs }: Pick<FunnelQuery, "steps"
   windowMs: windowMs ?? Infinity,
 })
 
-export interface Followed {
-  add: AddTrail
-  /** Called instead of `add` for some visitors whose events match the first step only, if present. */
-  enter?(visitors: number): void
-  /** Clears the marks of events that do not count. Default: all count. */
-  narrow?(part: Part, marked: MarkedEvents): void
-}
+const partsOf = (snapshot: Snapshot, { range }: FunnelQuery): Part[] => snapshot.parts.filter((part) => touches(part, range))
 
 /**
  * Passes on the events of each visitor that match a step of a funnel, for visitors who took the first one. The few such events are found
  * by dictionary number, part by part. A visitor with one visit is passed on at once, those with several once all parts are read.
  */
-export function followVisitors(snapshot: Snapshot, query: FunnelQuery, { add, enter, narrow }: Followed, check: () => void): void {
-  const { range, identifiedOnly } = query
-  const parts = snapshot.parts.filter((part) => part.events > 0 && part.maxAt >= range.from && part.minAt < range.to)
-  const isStrict = query.order === "strict"
-  const returning = returningVisitors(snapshot, parts)
-  const steps = stepsByValue(snapshot, query)
-  const filter = query.filter && compileFilter(snapshot, query.filter, query.site)
-  const marker = stepMarker(query, steps, filter)
-  const mark: StepMarker = (part) => {
-    const marked = marker(part)
-    narrow?.(part, marked)
-    return marked
-  }
-  // With strict order every pageview is marked. They are only kept for visitors who take the first step, because there are too many.
-  const entered = bitset(snapshot.visitorLimit)
-  if (isStrict) markEntered(parts, mark, { returning, entered }, check)
-  const trails = new Trails({ returning, entered, isComplete: isStrict }, add)
-  const byItem = enter && !narrow && !isStrict && !identifiedOnly ? walkItems(trails, { steps, returning, filter, enter }) : undefined
-  for (const part of parts) {
-    check()
-    const isWalked = byItem !== undefined && isInside(part, range, "event") && byItem(part)
-    if (!isWalked) walkVisits(part, mark(part), trails)
-  }
+export function followVisitors(snapshot: Snapshot, query: FunnelQuery, followed: Followed, check: () => void): void {
+  const parts = partsOf(snapshot, query)
+  const walk = openWalk(snapshot, query, followed, returningVisitors(snapshot, parts))
+  walk.read(parts, check)
   check()
-  trails.finish()
-}
-
-function markEntered(
-  parts: readonly Part[],
-  mark: StepMarker,
-  { returning, entered }: Record<"returning" | "entered", Int32Array>,
-  check: () => void,
-): void {
-  for (const part of parts) {
-    check()
-    const { rows, marks, count } = mark(part)
-    const visit = part.event("visit")
-    const visitor = part.visit("visitor")
-    for (let i = 0; i < count; i++) {
-      const id = visitor[visit[rows[i]!]!]!
-      if ((marks[i]! & FIRST_STEP) !== 0) entered[id >>> 5]! |= returning[id >>> 5]! & (1 << (id & 31))
-    }
-  }
-}
-
-/** Writes the marked events into the trails, visit by visit, each in order of time. */
-function walkVisits(part: Part, { rows, marks, count }: MarkedEvents, trails: Trails): void {
-  if (count === 0) return
-  const [visit, offset] = [part.event("visit"), part.event("offset")]
-  const [starts, visitor] = [part.starts(), part.visit("visitor")]
-  let end = trails.enter(part, count)
-  const { at, marks: trailMarks } = trails
-  for (let i = 0; i < count; ) {
-    const begin = end
-    const visitRow = visit[rows[i]!]!
-    let union = 0
-    for (; i < count && visit[rows[i]!] === visitRow; i++) {
-      const mark = marks[i]!
-      if (mark === 0) continue
-      union |= mark
-      at[end] = starts[visitRow]! + offset[rows[i]!]!
-      trailMarks[end++] = mark
-    }
-    end = trails.needs(visitor[visitRow]!, union) ? trails.endVisit(visitor[visitRow]!, visitRow, end) : begin
-  }
+  walk.trails.finish()
 }
 
 interface Tally extends Followed {
+  enter(visitors: number): void
+  /** Returns what was counted since it was called last, and starts again. */
+  take(): StepSums
+  addSums(sums: StepSums): void
   result(): FunnelResult
 }
 
 function createTally(chains: Chains, steps: number): Tally {
-  const furthest = new Array<number>(steps + 1).fill(0)
+  const furthest = new Float64Array(steps + 1)
   /** By step, the times from the previous step in ms, of which the first `counts` are used. */
   const gaps = Array.from({ length: steps }, (): Float64Array => new Float64Array(0))
   const counts = new Uint32Array(steps)
@@ -128,6 +78,22 @@ function createTally(chains: Chains, steps: number): Tally {
         gaps[step]![count] = times[step]! - times[step - 1]!
       }
     },
+    take() {
+      const taken = { furthest: furthest.slice(), gaps: gaps.map((times, step) => narrowed(times.subarray(0, counts[step]))) }
+      furthest.fill(0)
+      counts.fill(0)
+      return taken
+    },
+    addSums(sums) {
+      sums.furthest.forEach((visitors, step) => {
+        furthest[step]! += visitors
+      })
+      sums.gaps.forEach((times, step) => {
+        gaps[step] = grownSums(gaps[step]!, counts[step]! + times.length)
+        gaps[step]!.set(times, counts[step]!)
+        counts[step]! += times.length
+      })
+    },
     result: () => ({
       steps: gaps.map((times, step) => {
         const visitors = furthest.slice(step + 1).reduce((sum, count) => sum + count, 0)
@@ -136,6 +102,10 @@ function createTally(chains: Chains, steps: number): Tally {
     }),
   }
 }
+
+/** Returns a copy of times in half the memory, if each is shorter than 49 days. */
+const narrowed = (times: Float64Array): Uint32Array | Float64Array =>
+  times.every((time) => time < 2 ** 32) ? Uint32Array.from(times) : times.slice()
 
 /** Returns the median in whole seconds, half rounded up. For an even number of times it is the mean of the middle two. Reorders the times. */
 function medianSeconds(times: Float64Array): number {

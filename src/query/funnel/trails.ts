@@ -1,8 +1,21 @@
 import type { Part } from "../../store/events/part.ts"
 import { grownNumbers, grownSums } from "../filter/buffers.ts"
+import type { Crossing } from "../parts/sums.ts"
 
 /** Called with the marked events of one visitor in order of time, from `begin` up to, but not including, `end`. */
 export type AddTrail = (at: Float64Array, marks: Uint32Array, begin: number, end: number, visitor: number) => void
+
+/** Visits of some visitors, to be added to other trails. */
+export interface KeptVisits {
+  visitor: Uint32Array
+  /** Position of the part of each visit, and its row there. */
+  part: Uint32Array
+  row: Uint32Array
+  /** Where the events of each visit end. They begin where those of the visit before it end. */
+  ends: Uint32Array
+  at: Float64Array
+  marks: Uint32Array
+}
 
 /** The mark of the first step. */
 export const FIRST_STEP = 1
@@ -72,8 +85,57 @@ export class Trails {
     let union = 0
     for (let i = begin; i < end; i++) union |= this.marks[i]!
     if ((union & FIRST_STEP) !== 0) this.options.entered[visitor >>> 5]! |= 1 << (visitor & 31)
-    this.keep(visitor, row, end)
+    this.keep({ visitor, row, part: this.parts.length - 1 }, end)
     return end
+  }
+
+  /** Keeps all visits of crossing visitors, who can take the first step elsewhere. Called before the parts are read. */
+  expect({ from, bits }: Crossing): void {
+    for (let word = 0; word < bits.length; word++) this.options.entered[from + word]! |= bits[word]!
+  }
+
+  /** Returns the kept visits of crossing visitors, which `finish` then does not pass on. `parts` contains those that were read. */
+  takeKept({ from, bits }: Crossing, parts: readonly Part[]): KeptVisits {
+    const { entered } = this.options
+    for (let word = 0; word < bits.length; word++) entered[from + word]! &= ~bits[word]!
+    const places = this.parts.map((part) => parts.indexOf(part))
+    const [visits, ends, events] = [[] as number[], [] as number[], [] as number[]]
+    for (let visit = 0; visit < this.kept; visit++) {
+      const visitor = this.visitor[visit]!
+      if (((bits[(visitor >>> 5) - from]! >>> (visitor & 31)) & 1) === 0) continue
+      for (let event = this.begin[visit]!; event < this.begin[visit + 1]!; event++) events.push(event)
+      visits.push(visit)
+      ends.push(events.length)
+    }
+    return {
+      visitor: Uint32Array.from(visits, (visit) => this.visitor[visit]!),
+      part: Uint32Array.from(visits, (visit) => places[this.part[visit]!]!),
+      row: Uint32Array.from(visits, (visit) => this.row[visit]!),
+      ends: Uint32Array.from(ends),
+      at: Float64Array.from(events, (event) => this.at[event]!),
+      marks: Uint32Array.from(events, (event) => this.marks[event]!),
+    }
+  }
+
+  /** Adds visits that other trails have kept of `parts`. */
+  addKept({ visitor, part, row, ends, at, marks }: KeptVisits, parts: readonly Part[]): void {
+    const first = this.parts.length
+    this.parts.push(...parts)
+    const start = this.reserve(at.length)
+    this.at.set(at, start)
+    this.marks.set(marks, start)
+    for (let visit = 0; visit < visitor.length; visit++) {
+      const id = visitor[visit]!
+      for (let event = ends[visit - 1] ?? 0; event < ends[visit]!; event++)
+        if ((marks[event]! & FIRST_STEP) !== 0) this.options.entered[id >>> 5]! |= 1 << (id & 31)
+      this.keep({ visitor: id, row: row[visit]!, part: first + part[visit]! }, start + ends[visit]!)
+    }
+  }
+
+  /** Forgets all visits. */
+  clear(): void {
+    this.kept = 0
+    this.parts.length = 0
   }
 
   /** Passes on the visitors with several visits who took the first step. Called after the last part. */
@@ -96,14 +158,14 @@ export class Trails {
     return isIn(this.options.returning, visitor)
   }
 
-  private keep(visitor: number, row: number, end: number): void {
+  private keep({ visitor, row, part }: { visitor: number; row: number; part: number }, end: number): void {
     this.visitor = grownNumbers(this.visitor, this.kept + 1)
     this.row = grownNumbers(this.row, this.kept + 1)
     this.part = grownNumbers(this.part, this.kept + 1)
     this.begin = grownNumbers(this.begin, this.kept + 2)
     this.visitor[this.kept] = visitor
     this.row[this.kept] = row
-    this.part[this.kept] = this.parts.length - 1
+    this.part[this.kept] = part
     this.begin[++this.kept] = end
   }
 
