@@ -20,8 +20,21 @@ export interface BufferOptions {
   /** Live views of sites. */
   watch?: IngestWatch
   onStorageProblem?: OnStorageProblem
+  /** A second engine that gets the events before they are acknowledged. */
+  shipping?: Shipping
   /** Called for a fault in our own code. The request that caused it is rejected; the others of its group are stored. */
   onError?(error: unknown): void
+}
+
+/** A second engine, as the buffer sees it. */
+export interface Shipping {
+  /** Returns why no events are accepted now. */
+  refusal(): AppError | undefined
+  /**
+   * Takes note that everything committed is on disk. Resolves once it may be acknowledged, and rejects when it must not be; undefined
+   * when it may be at once.
+   */
+  acknowledge(): Promise<void> | undefined
 }
 
 interface Job extends Waiting {
@@ -57,6 +70,7 @@ export class EventBuffer {
   readonly #tally = createDropTally()
   readonly #problems: StorageProblems
   readonly #wait: StoreWait
+  readonly #shipping: Shipping | undefined
   readonly #queue = new EventQueue<Job>()
   /** Groups that are committed but not yet synced, the oldest first. */
   #committed: readonly Committed[] = []
@@ -69,13 +83,14 @@ export class EventBuffer {
   /** Whether the next group waits for the store. */
   #isHeld = false
 
-  constructor({ record, store, clock, counts, watch, onStorageProblem = () => {}, onError = () => {} }: BufferOptions) {
+  constructor({ record, store, clock, counts, watch, onStorageProblem = () => {}, shipping, onError = () => {} }: BufferOptions) {
     this.#store = store
     this.#clock = clock
     this.#record = record
     this.#outcomes = new Outcomes(counts, watch)
     this.#problems = new StorageProblems(onStorageProblem)
     this.#wait = new StoreWait({ store, clock, problems: this.#problems })
+    this.#shipping = shipping
     this.#onError = onError
   }
 
@@ -147,6 +162,8 @@ export class EventBuffer {
   #refusal(events: number, bytes: number): AppError | undefined {
     if (this.#problems.has("full")) return full()
     if (this.#isStopped || this.#problems.isClosed) return unavailable(10)
+    const refusal = this.#shipping?.refusal()
+    if (refusal) return refusal
     if (this.#queue.hasRoom(events, bytes)) return undefined
     this.#problems.enter("queue_full")
     return unavailable(1)
@@ -257,12 +274,24 @@ export class EventBuffer {
       return this.#meetFault(fault instanceof StoreFault ? fault.kind : "fsync", [])
     }
     this.#problems.leaveAll()
+    for (const { group } of settled) this.#queue.answered(group)
+    const answer = () => this.#answerAll(settled)
+    const refuse = (reason: unknown) =>
+      this.#refuse(
+        settled.flatMap(({ group }) => group),
+        reason,
+      )
+    const acknowledged = this.#shipping?.acknowledge()
+    if (acknowledged) void acknowledged.then(answer, refuse)
+    else answer()
+    return true
+  }
+
+  #answerAll(settled: readonly Committed[]): void {
     for (const { group, outcomes, begun } of settled) {
-      this.#queue.answered(group)
       for (const [at, job] of group.entries()) this.#answer(job, outcomes[at]!)
       if (group.length > 0) this.#outcomes.took(performance.now() - begun)
     }
-    return true
   }
 
   #answer({ candidates, resolve }: Job, outcomes: StoreResult[]): void {
@@ -300,6 +329,10 @@ export class EventBuffer {
 
   #reject(jobs: readonly Job[], reason: unknown): void {
     this.#queue.remove(jobs)
+    this.#refuse(jobs, reason)
+  }
+
+  #refuse(jobs: readonly Job[], reason: unknown): void {
     for (const { candidates, reject } of jobs) {
       this.#countRefused(candidates)
       reject(reason)

@@ -1,0 +1,15 @@
+import type { ClickhouseServer, Settings } from "../../store/clickhouse/client.ts"
+import type { Confirmation } from "../../store/clickhouse/ship/shipper.ts"
+
+/** What the main thread sends to the shipping thread. */
+export type ToShipper =
+  | { type: "open"; path: string; node: number; server: ClickhouseServer; settings: Settings; version: string }
+  /** The log is on disk up to a record. */
+  | { type: "synced"; record: number }
+  | { type: "key"; siteId: number; key: Uint8Array }
+
+export type FromShipper =
+  | ({ type: "confirmed" } & Confirmation)
+  | { type: "key"; siteId: number }
+  /** An attempt failed. The next one follows. */
+  | { type: "fault"; message: string }

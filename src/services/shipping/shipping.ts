@@ -1,0 +1,135 @@
+/**
+ * Ships recorded events to a second engine. The log of the event store stays what an acknowledgement relies on: a thread follows it, and a
+ * 202 waits until ClickHouse has the event too, or for a while if it does not answer. What it does not have is the spool.
+ */
+import type { Clock } from "../../domain/clock.ts"
+import { AppError } from "../../domain/error.ts"
+import type { Shipping as BufferShipping } from "../../ingest/commit/buffer.ts"
+import type { ClickhouseServer, Settings } from "../../store/clickhouse/client.ts"
+import type { EventStore } from "../../store/events/events.ts"
+import { Acknowledgements } from "./acknowledgements.ts"
+import type { FromShipper, ToShipper } from "./messages.ts"
+
+export interface ShippingOptions {
+  /** URL of `worker.ts`. */
+  workerUrl: string
+  store: Pick<EventStore, "beginShipping" | "lastRecord" | "confirmShipped" | "unshipped" | "sync">
+  /** Path of the event store. */
+  path: string
+  /** Number of the node, 1 to 255. */
+  node: number
+  server: ClickhouseServer
+  /** Settings of inserts, such as the quorum of a cluster. */
+  settings?: Settings
+  version: string
+  siteKey(siteId: number): Promise<Uint8Array>
+  clock: Clock
+  /** Whether events are accepted while ClickHouse does not confirm them. Default: true. */
+  spools?: boolean
+  /** Limit of the spool in bytes. */
+  spoolBytes: number
+  /** How long an acknowledgement waits for ClickHouse. Default: 2 s. */
+  waitMs?: number
+  /** Called for each failed attempt to ship. */
+  onFault?(message: string): void
+}
+
+/** `spooling`: acknowledgements rely on the disk of the node. `full`: no events are accepted. */
+export type ShippingState = "shipping" | "spooling" | "full"
+
+export interface Shipping extends BufferShipping {
+  readonly state: ShippingState
+  /** Ends the thread, and what waits for it. The rest is shipped after the next start. */
+  stop(): void
+}
+
+const WAIT_MS = 2_000
+/** Interval at which the size of a growing spool is compared with its limit. */
+const MEASURE_MS = 1_000
+/** Pause before a thread that has failed is started again, and before a key is read again. */
+const RESTART_MS = 1_000
+
+/** Starts to ship. The first start of a store begins with everything that it contains. */
+export function startShipping(options: ShippingOptions): Shipping {
+  const { store, clock, spools = true, spoolBytes, waitMs = WAIT_MS, onFault = () => {} } = options
+  const unconfirmed = () => new AppError("unavailable", "Events cannot be stored for now.", { retry_after: 10 })
+  const acknowledgements = new Acknowledgements({ clock, waitMs, mayRelyOnDisk: spools, refusal: unconfirmed })
+  store.beginShipping()
+  let isFull = false
+  let isStopped = false
+  let worker: Worker | undefined
+  let restart: ReturnType<typeof setTimeout> | undefined
+  const post = (message: ToShipper) => worker?.postMessage(message)
+
+  function begin(): void {
+    const { path, node, server, settings = {}, version } = options
+    worker = new Worker(options.workerUrl)
+    worker.addEventListener("message", ({ data }: MessageEvent<FromShipper>) => take(data))
+    worker.addEventListener("error", (event) => {
+      event.preventDefault()
+      onFault(event.message)
+      worker?.terminate()
+      restart = setTimeout(begin, RESTART_MS)
+    })
+    post({ type: "open", path, node, server, settings, version })
+    // What an earlier process left in the log is shipped without an event.
+    const record = store.lastRecord()
+    void store.sync().then(() => post({ type: "synced", record }), ignore)
+  }
+
+  function take(message: FromShipper): void {
+    if (message.type === "fault") onFault(message.message)
+    else if (message.type === "key") void sendKey(message.siteId)
+    else {
+      acknowledgements.confirm(message.record)
+      try {
+        store.confirmShipped(message.position, message.segments, clock.now())
+      } catch (error) {
+        // The store reports its own faults. What is not recorded is shipped again after the next start.
+        onFault(String(error))
+      }
+    }
+  }
+
+  /** Sends the key of a site, as soon as the catalog can be read. */
+  async function sendKey(siteId: number): Promise<void> {
+    while (!isStopped) {
+      try {
+        return post({ type: "key", siteId, key: await options.siteKey(siteId) })
+      } catch (error) {
+        onFault(String(error))
+        await Bun.sleep(RESTART_MS)
+      }
+    }
+  }
+
+  const measuring = setInterval(() => {
+    if (acknowledgements.isSpooling || isFull) isFull = store.unshipped().bytes >= spoolBytes
+  }, MEASURE_MS)
+  begin()
+  return {
+    get state() {
+      if (isFull) return "full"
+      return acknowledgements.isSpooling ? "spooling" : "shipping"
+    },
+    refusal() {
+      if (isFull) return new AppError("storage_full", "The spool is full.", { retry_after: 10 })
+      return acknowledgements.isSpooling && !spools ? unconfirmed() : undefined
+    },
+    acknowledge() {
+      const record = store.lastRecord()
+      post({ type: "synced", record })
+      return acknowledgements.wait(record)
+    },
+    stop() {
+      isStopped = true
+      clearInterval(measuring)
+      clearTimeout(restart)
+      worker?.terminate()
+      acknowledgements.stop()
+    },
+  }
+}
+
+/** The store reports its own faults. */
+const ignore = () => {}
