@@ -16,7 +16,8 @@ import { quantile } from "../timing.ts"
 const ROUNDS = 16
 /** Shorter than the second after which sales are folded, also with the end of the sender. */
 const LOAD = { connections: 128, seconds: 0.6, warmUpSeconds: 0 }
-const WARM_UP = { ...LOAD, seconds: 4 }
+/** As many sales as let the server compile what it does with them, as one does that has run for a day. */
+const WARM_UP = { ...LOAD, seconds: 6, saleEvery: 2 }
 /** Pauses in which the server does what follows from the events of a round, until it has nothing left to do. */
 const PAUSE = { ms: 500, min: 4, max: 20 }
 /** Processor time of a pause in which the server had nothing to do. */
@@ -60,7 +61,7 @@ export async function measureSalesLoad(): Promise<void> {
     const site = await prepareSite(FROM_SOURCE, dataDir)
     await using server = await serveFootfall({ dataDir, flags: UNLIMITED, core: SERVER_CORE })
     const bench: Bench = { server, site, turnRevenue: await revenueSwitch(server), accepted: 0, sent: 0 }
-    await load(bench, { ...WARM_UP, saleEvery: 20 })
+    await load(bench, WARM_UP)
     await settle(server)
     // Each case is first as often as the others.
     for (let round = 0; round < ROUNDS; round++)
