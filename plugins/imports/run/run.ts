@@ -1,37 +1,26 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { type Actor, AppError, type JobWork, type Site } from "#plugin"
+import { AppError, type JobWork, type Site } from "#plugin"
 import type { ImportsHost } from "../area.ts"
 import { auditEntry } from "../audit-entries.ts"
 import type { DayRules } from "../days.ts"
 import { importError } from "../errors.ts"
 import type { Holders } from "../holders.ts"
-import { linksUsers, type Previews, stageInput } from "../preview.ts"
+import { linksUsers, type Previews } from "../preview.ts"
 import { eventOf } from "../product-events.ts"
-import {
-  daysOf,
-  deleteDays,
-  deleteRejects,
-  duplicateOf,
-  forgetFolder,
-  type ImportChange,
-  type ImportRow,
-  importById,
-  insertRejects,
-  putDays,
-  updateImport,
-} from "../rows.ts"
-import { sourceById } from "../sources/sources.ts"
+import { daysOf, deleteDays, forgetFolder, type ImportChange, type ImportRow, importById, putDays, updateImport } from "../rows.ts"
 import type { Staging } from "../staging.ts"
-import { type PendingRun, pendingOf, type StreamRow, streamOfImport, updateStream } from "../streams/rows.ts"
+import { type PendingRun, pendingOf, streamOfImport, updateStream } from "../streams/rows.ts"
 import type { Streams } from "../streams/streams.ts"
 import { createDefinitions, removeDefinitions } from "./definitions.ts"
-import type { Fetched, Fetching } from "./fetching/fetching.ts"
-import { addedDays, dayRows, extendedFigures, runFigures } from "./figures.ts"
-import { enqueueJob, type RunPayload } from "./jobs.ts"
+import { createEndings } from "./endings.ts"
+import type { Fetching } from "./fetching/fetching.ts"
+import { addedDays, dayRows, extendedFigures } from "./figures.ts"
+import type { RunPayload } from "./jobs.ts"
 import { publishRefunds, REFUNDS_FILE, type Refunds } from "./refunds.ts"
-import { beginSorting, keepSorted, readSorted, removeSorted, rowsIn, saltIn } from "./sorted.ts"
-import { MAX_REJECTS, type Staged, type StagedFile } from "./task.ts"
+import { rowsIn } from "./sorted.ts"
+import { createSorting, isFetched, type Running, type Started } from "./sorting.ts"
+import type { Staged } from "./task.ts"
 import { type WriteOptions, writeStaged } from "./write.ts"
 
 /** The work of imports: runs and undoing, as jobs that continue after a restart. */
@@ -44,11 +33,6 @@ export interface Runs {
   settle(row: ImportRow): Promise<void>
 }
 
-/** Time for which the staged files of a failed import are kept for another attempt. */
-const RETRY_MS = 24 * 3_600_000
-/** Share of rejected lines above which an import fails. */
-const MAX_REJECT_SHARE = 0.5
-
 interface Options {
   fetching: Fetching
   holders: Holders
@@ -59,28 +43,11 @@ interface Options {
   batch?: WriteOptions["batch"]
 }
 
-/** What a run reads, and where it writes. */
-interface Started {
-  row: ImportRow
-  source: Pick<PendingRun, "files" | "options"> & { folder: string | null }
-  rules: DayRules
-  /** Absent unless the import is a stream. */
-  stream?: StreamRow | undefined
-  /** Number of the run: 1, or more for a run that extends a stream. */
-  number: number
-}
-
-/** An import at work. */
-interface Running extends Started {
-  site: Site
-  actor: Actor
-  signal: AbortSignal
-  progress: JobWork["progress"]
-}
-
 export function createRuns(host: ImportsHost, { fetching, holders, previews, staging, streams, batch }: Options): Runs {
   const { db, imports } = host
   const running = new Map<number, AbortController>()
+  const sort = createSorting(host, { fetching, previews, streams })
+  const { postpone, purge, fail } = createEndings(host, { staging, streams })
 
   async function run({ payload, signal, progress }: JobWork<RunPayload>): Promise<void> {
     const { importId, actor, folder } = payload
@@ -143,12 +110,7 @@ export function createRuns(host: ImportsHost, { fetching, holders, previews, sta
     const { row, site, source, stream, number, signal, progress } = at
     const folder = source.folder === null ? undefined : staging.path(source.folder)
     if (!folder || !existsSync(join(folder, "source"))) throw sourceMissing()
-    const fetched = isFetched(row) ? await fetchRest(at, folder) : undefined
-    const staged = await sorted(at, folder, fetched)
-    // A refused import shows what was read, and the lines that were rejected.
-    if (number === 1) await updateImport(db, row.id, runFigures(staged))
-    await storeRejects(at, staged)
-    await refuse(at, staged)
+    const staged = await sort(at, folder)
     const { visits, rows, newVisitors } = await writeStaged({
       imports,
       openThread: host.openThread,
@@ -200,28 +162,6 @@ export function createRuns(host: ImportsHost, { fetching, holders, previews, sta
     await forgetFolder(db, row.id)
   }
 
-  /** Fetches what the import needs. A failed one continues with what it has. */
-  async function fetchRest({ row, site, source: { options }, signal, progress }: Running, folder: string): Promise<Fetched> {
-    if (row.error_code !== null) await updateImport(db, row.id, { error_code: null, error_message: null }, ["running"])
-    const report = (done: number, total: number) => progress({ phase: "fetch", done, total })
-    const fetched = await fetching.finish(folder, { site, options }, signal, report)
-    const listed = fetched.files.map(({ name, bytes }) => ({ name, bytes }))
-    const bytes = listed.reduce((sum, file) => sum + file.bytes, 0)
-    await updateImport(db, row.id, { files_json: JSON.stringify(listed), bytes }, ["running"])
-    return fetched
-  }
-
-  /** Continues a run when the service takes requests again. Until then the import shows why it waits. */
-  async function postpone({ id }: ImportRow, site: Site, { actor }: RunPayload, { code, message, members }: AppError): Promise<void> {
-    const runAt = host.now() + (members.retry_after ?? 0) * 1_000
-    await db.transaction(async (statements) => {
-      const row = await updateImport(statements, id, { error_code: code, error_message: message }, ["running"])
-      if (!row) return
-      const job = await enqueueJob(host, statements, { name: "run-import", row, site, actor, userId: row.created_by, runAt })
-      await updateImport(statements, id, { job_id: job.id })
-    })
-  }
-
   /** Returns the change with which a run becomes part of its import. */
   const changeOf = ({ row, number, source }: Started, staged: Staged, newVisitors: number): ImportChange =>
     number > 1
@@ -231,122 +171,6 @@ export function createRuns(host: ImportsHost, { fetching, holders, previews, sta
           rows_imported: staged.rows.accepted,
           refunds_json: staged.refunds ? JSON.stringify({ ...staged.refunds, published: 0 } satisfies Refunds) : null,
         }
-
-  /** Sorts the rows, or returns what was sorted when the import was created or by an earlier attempt of this run. */
-  async function sorted(
-    { row, site, source, rules, stream, number, signal, progress }: Running,
-    folder: string,
-    fetched?: Fetched,
-  ): Promise<Staged> {
-    const basis = { rules, timezone: row.timezone }
-    const known = readSorted(folder)
-    // Rows that were begun to be written are those that are sorted.
-    if (known && (imports.cursor(row.id, number) || Bun.deepEquals(known.basis, basis))) return known.staged
-    beginSorting(folder)
-    const files = fetched?.files ?? sourceFiles(source.files, folder)
-    progress({ phase: "sort", done: 0, total: files.reduce((sum, { bytes }) => sum + bytes, 0) })
-    const staged = await previews.stage(
-      {
-        do: "stage",
-        folder: rowsIn(folder),
-        ...stageInput(host, {
-          site: { ...site, timezone: row.timezone },
-          source: row.source,
-          options: source.options,
-          files,
-          isInline: false,
-        }),
-        rules,
-        geoDb: host.geoDb,
-        salt: saltIn(folder, host.random),
-        ...(fetched && { warnings: fetched.warnings }),
-        ...(stream && { stream: await streams.task(stream) }),
-      },
-      signal,
-      (done, total) => progress({ phase: "sort", done, total }),
-    )
-    await keepSorted(folder, { staged, basis })
-    return staged
-  }
-
-  /** Throws the faults that only the whole content shows. */
-  async function refuse({ row, source, stream, number }: Started, { rows, hash, days }: Staged): Promise<void> {
-    const { accept_rejects = false } = source.options
-    if (rows.rejected > rows.read * MAX_REJECT_SHARE && !accept_rejects)
-      throw importError("too_many_rejects", `${rows.rejected} of ${rows.read} lines were rejected. Set accept_rejects to import the rest.`)
-    // A run of a stream can be empty: all its lines were read before, or belong to visits that may go on.
-    if (days.length === 0 && !stream) throw nothingToImport()
-    if (days.length > 0 && number === 1 && days.every(({ skip }) => skip !== undefined)) throw noEffectiveDays()
-    if (hash === undefined || row.forced === 1 || stream) return
-    const duplicate = await duplicateOf(db, { siteId: row.site_id, hash, except: row.id })
-    if (duplicate) throw importError("duplicate_import", `Import ${duplicate.id} has the same content.`, { import_id: duplicate.id })
-    if (row.source_hash === null) await updateImport(db, row.id, { source_hash: hash })
-  }
-
-  /** Stores the rejected lines behind those of earlier runs. */
-  async function storeRejects({ row: { id, rows_rejected }, number }: Started, staged: Staged): Promise<void> {
-    const before = number === 1 ? 0 : Math.min(rows_rejected, MAX_REJECTS)
-    const rejects = staged.rejects.slice(0, MAX_REJECTS - before)
-    await host.rows.write((rows) => deleteRejects(rows, id, before))
-    for (let at = 0; at < rejects.length; at += REJECTS_PER_WRITE)
-      await host.rows.write((rows) => insertRejects(rows, id, before + at + 1, rejects.slice(at, at + REJECTS_PER_WRITE)))
-  }
-
-  /** Removes the rows and definitions of an import that did not complete, and its staged files unless it can be tried again. */
-  async function purge(found: ImportRow, site: Site, { actor, folder }: RunPayload, keepsSource = false): Promise<void> {
-    const row = (await importById(db, found.id)) ?? found
-    const stream = await streamOfImport(db, row.id)
-    if (row.state === "completed") {
-      // The rows of completed runs stay: of a stream only those of the run that was cancelled are removed.
-      if (stream && folder !== undefined) await imports.drop(row.site_id, row.id, stream.run + 1)
-      for (const name of [folder, row.folder]) if (name !== undefined && name !== null) await staging.remove(name)
-      return
-    }
-    await imports.drop(row.site_id, row.id)
-    streams.removeFiles(row.id)
-    if (folder !== undefined) return await staging.remove(folder)
-    await removeDefinitions(host, row.id, site, actor)
-    if (row.folder === null) return
-    if (!keepsSource) {
-      await staging.remove(row.folder)
-      await updateImport(db, row.id, { folder: null })
-      return
-    }
-    removeSorted(staging.path(row.folder))
-  }
-
-  async function fail(row: ImportRow, site: Site, payload: RunPayload, error: unknown): Promise<void> {
-    const { actor, folder } = payload
-    if (!(error instanceof AppError)) host.log.error("an import failed", { import: row.id, error })
-    const code = error instanceof AppError ? error.code : "internal_error"
-    const message =
-      error instanceof AppError ? error.message : "The import failed because of an error of the server. The cause is in its log."
-    const keepsSource = row.source !== "server_log" && code !== "source_missing"
-    await purge(row, site, payload, keepsSource)
-    const failed = await db.transaction(async (statements) => {
-      const reason = { error_code: code, error_message: message }
-      const change = {
-        ...({ state: "failed", ...reason, finished_at: host.now() } as const),
-        ...(keepsSource ? { folder_expires_at: host.now() + RETRY_MS } : {}),
-      }
-      const isExtending = folder !== undefined
-      if (isExtending && pendingOf(await streamOfImport(statements, row.id))?.folder !== folder) return undefined
-      const changed = await updateImport(
-        statements,
-        row.id,
-        isExtending ? reason : change,
-        isExtending ? ["completed"] : ["pending", "running"],
-      )
-      if (!changed) return undefined
-      if (isExtending) await updateStream(statements, row.id, { pending_json: null })
-      else await streams.forget(statements, row.id)
-      const entry = auditEntry("complete", site, changed, { error: [null, code] })
-      await host.audit.write(statements, actor, { ...entry, outcome: "failed" })
-      await host.outbox.write(statements, eventOf("import.failed", site, changed))
-      return changed
-    })
-    if (failed && actor.kind === "user" && host.mail.isOn()) await host.mail.send(failureEmail(host, failed, site, actor.email))
-  }
 
   async function undo({ payload: { importId, actor }, progress }: Pick<JobWork<RunPayload>, "payload" | "progress">): Promise<void> {
     const row = await importById(db, importId)
@@ -378,26 +202,4 @@ export function createRuns(host: ImportsHost, { fetching, holders, previews, sta
   return { run, undo, stop: (importId) => running.get(importId)?.abort(), settle }
 }
 
-const REJECTS_PER_WRITE = 500
-
-const isFetched = ({ source }: Pick<ImportRow, "source">): boolean => sourceById(source)?.isFetched === true
-
 const sourceMissing = () => importError("source_missing", "The staged files of the import are gone. Start a new import.")
-export const nothingToImport = () => importError("nothing_to_import", "No row of the files can be imported. The preview lists the reasons.")
-export const noEffectiveDays = () =>
-  importError("no_effective_days", "Every day of the files is excluded: by native data, by retention, or because it lies in the future.")
-
-/** Returns the staged files of an import with the names under which they were sent. */
-function sourceFiles(files: PendingRun["files"], folder: string): StagedFile[] {
-  return files.map(({ name, bytes }, index) => ({ name, bytes, path: join(folder, "source", String(index)) }))
-}
-
-function failureEmail({ baseUrl }: ImportsHost, { label, error_message }: ImportRow, site: Site, to: string) {
-  const text = [
-    `The import "${label}" into ${site.name} failed: ${error_message}`,
-    "",
-    "No row of it is left. Its history has the rejected lines:",
-    `${baseUrl()}/sites/${site.id}/imports`,
-  ].join("\n")
-  return { to, subject: `Import into ${site.name} failed`, text }
-}

@@ -1,7 +1,7 @@
 import { setPriority } from "node:os"
 import { type BuiltBatch, buildBatch } from "#plugin/worker"
 import { type PageTask, type StoredPage, storePage } from "./fetching/page.ts"
-import { stage } from "./stage.ts"
+import { stage } from "./stage/stage.ts"
 import type { BuildTask, StageProgress, StageResult, StageTask } from "./task.ts"
 
 /** Niceness of the thread: events and queries have priority. */

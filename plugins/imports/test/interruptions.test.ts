@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { existsSync, readdirSync, rmSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { sql } from "#plugin"
 import type { TestInstance } from "#plugin/test"
 import { run, type StageByHand, startByHand } from "./by-hand.ts"
@@ -34,6 +34,29 @@ test("an interrupted run continues where it stopped, and ends with the rows of a
     await run(runs, 1)
     expect(await instance.api.get(`${PATH}/1`, undefined, headers)).toMatchObject({ body: { state: "completed", rows } })
     expect(await totalsOf(instance)).toEqual(expected)
+    expect(segmentsOf(instance)).toHaveLength(segmentsOf(undisturbed.instance).length)
+  }
+})
+
+test("rows that an earlier version sorted are sorted again, also when some of them are written", async () => {
+  await using undisturbed = await startByHand()
+  const body = file(simpleAnalytics(ROWS))
+  await undisturbed.instance.api.post(PATH, body, undefined, undisturbed.headers)
+  await run(undisturbed.runs, 1)
+
+  for (const abortAt of [2, 4]) {
+    await using updated = await startByHand()
+    const { instance, runs, headers } = updated
+    await instance.api.post(PATH, body, undefined, headers)
+    await expect(run(runs, 1, abortAt)).rejects.toThrow()
+    const staging = join(instance.dataDir, "staging/imports")
+    const [summary] = filesOf(staging).filter((name) => name.endsWith("sorted.json"))
+    const path = join(staging, summary!)
+    await Bun.write(path, JSON.stringify({ ...(await Bun.file(path).json()), format: 1 }))
+    await Bun.write(join(dirname(path), "sorted/visits"), "the visits of another format")
+    await run(runs, 1)
+    expect(await instance.api.get(`${PATH}/1`, undefined, headers)).toMatchObject({ body: { state: "completed", rows: { imported: 40 } } })
+    expect(await totalsOf(instance)).toEqual(await totalsOf(undisturbed.instance))
     expect(segmentsOf(instance)).toHaveLength(segmentsOf(undisturbed.instance).length)
   }
 })

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { temporaryFolder } from "#plugin/test"
-import { RepeatedIds } from "../../run/repeated-ids.ts"
+import { RepeatedIds } from "../../run/stage/repeated-ids.ts"
 
 test("finds every event whose id occurred before, in memory and in files", () => {
   using folder = temporaryFolder()

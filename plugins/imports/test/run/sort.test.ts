@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { temporaryFolder } from "#plugin/test"
 import { LineWriter, linesOf } from "../../run/files.ts"
-import { ExternalSort } from "../../run/sort.ts"
+import { ExternalSort } from "../../run/stage/sort.ts"
 
 const MAX_RANK = 2 ** 44 - 1
 const RANKS = [0, 1, 4_095, 4_096, 4_097, 2 ** 32 - 1, 2 ** 32, MAX_RANK - 1, MAX_RANK]

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { type ImportedVisit, TRAITS, type VisitTraits } from "#plugin"
-import { numberedByVisit } from "../../run/visits.ts"
+import { numberedByVisit } from "../../run/stage/visits.ts"
 
 const NO_TRAITS = Object.fromEntries(TRAITS.map((trait) => [trait, ""])) as VisitTraits // every trait is named
 

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { strToU8, zipSync } from "fflate"
 import { temporaryFolder } from "#plugin/test"
-import { stage } from "../../run/stage.ts"
+import { stage } from "../../run/stage/stage.ts"
 import type { StageTask } from "../../run/task.ts"
 
 /** Stages a file for a preview. */

@@ -1,9 +1,9 @@
-import { columnsOf, headerOf } from "../reading/delimited.ts"
-import { encodingOf, fileHead } from "../reading/text.ts"
-import { MAX_UNPACKED, type UnpackedFile, unpack } from "../reading/unpack.ts"
-import { type FileHead, ImportFault, type InputFile, type Recognition, type Source } from "../source.ts"
-import { SOURCES, sourceById } from "../sources/sources.ts"
-import type { FileReport, StageTask } from "./task.ts"
+import { columnsOf, headerOf } from "../../reading/delimited.ts"
+import { encodingOf, fileHead } from "../../reading/text.ts"
+import { MAX_UNPACKED, type UnpackedFile, unpack } from "../../reading/unpack.ts"
+import { type FileHead, ImportFault, type InputFile, type Recognition, type Source } from "../../source.ts"
+import { SOURCES, sourceById } from "../../sources/sources.ts"
+import type { FileReport, StageTask } from "../task.ts"
 
 /** The files of an import: unpacked, recognized by a source, and hashed while they are read. */
 export interface RecognizedFiles {

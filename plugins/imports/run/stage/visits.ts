@@ -30,11 +30,11 @@ export interface SortedEvent {
 /** Describes an event for the sort. */
 export function sortedEvent(
   { event, traits }: EnrichedEvent,
-  { visitor, visit, kind, userId, order }: Pick<SortedEvent, "visitor" | "visit" | "kind" | "userId" | "order">,
-): SortedEvent {
+  { visitor, visit, kind, userId }: Pick<SortedEvent, "visitor" | "visit" | "kind" | "userId">,
+): Omit<SortedEvent, "order"> {
   const { at, name, revenue } = event
   return {
-    ...{ visitor, visit: jsonOf(visit), at, order, kind, userId: jsonOf(userId), name },
+    ...{ visitor, visit: jsonOf(visit), at, kind, userId: jsonOf(userId), name },
     revenue: revenue ? `${revenue.amount} ${revenue.currency}` : "",
     traits: jsonOfTraits(traits),
     event: JSON.stringify(event),
@@ -60,9 +60,9 @@ const GAP = "\u0001"
 /** Digits of a visitor's hash that make up the rank. */
 const RANK_DIGITS = 11
 
-/** Adds an event to the sort: by visitor, visit and time. */
-export function addToSort(sort: ExternalSort, event: SortedEvent): void {
-  const { visitor, visit, at, order, kind, userId, name, revenue, since = "", traits } = event
+/** Adds an event to the sort: by visitor, visit and time. `order` is its number. */
+export function addToSort(sort: ExternalSort, event: Omit<SortedEvent, "order">, order: number): void {
+  const { visitor, visit, at, kind, userId, name, revenue, since = "", traits } = event
   const rest = `${GAP}${order}${GAP}${kind}${GAP}${userId}${GAP}${name}${GAP}${revenue}${GAP}${since}${GAP}${traits}${GAP}${event.event}`
   sort.add(Number.parseInt(visitor.slice(0, RANK_DIGITS), 16), visitor + GAP + visit + GAP + sortable(at), rest)
 }

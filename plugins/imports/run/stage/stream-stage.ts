@@ -1,10 +1,10 @@
 import { join } from "node:path"
-import type { LineCoverage } from "../source.ts"
-import { type Coverage, coverageReader, coveredTo } from "../sources/server-log/coverage.ts"
-import { waitingSince } from "../sources/server-log/open-visits.ts"
-import { dayOfVisitor, type StreamResult, type StreamTask, visitorPrefix, WAITING_FILE } from "../streams/stream-task.ts"
-import { LineWriter, linesOf } from "./files.ts"
-import type { StageTask } from "./task.ts"
+import type { LineCoverage } from "../../source.ts"
+import { type Coverage, coverageReader, coveredTo } from "../../sources/server-log/coverage.ts"
+import { waitingSince } from "../../sources/server-log/open-visits.ts"
+import { dayOfVisitor, type StreamResult, type StreamTask, visitorPrefix, WAITING_FILE } from "../../streams/stream-task.ts"
+import { LineWriter, linesOf } from "../files.ts"
+import type { StageTask } from "../task.ts"
 import type { SortedEvent } from "./visits.ts"
 
 /** The part of staging that only streams have: covered lines, salts by day, and visits that are still open. */

@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync, readSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { BUFFER_BYTES, ByteWriter, MAX_BYTES_PER_CHAR, release } from "./files.ts"
+import { BUFFER_BYTES, ByteWriter, MAX_BYTES_PER_CHAR, release } from "../files.ts"
 
 /**
  * An external sort of texts in bounded memory: one buffer, whose records are written to a folder in sorted chunks and merged when they are

@@ -1,6 +1,6 @@
-import type { Reject } from "../rows.ts"
-import type { RejectCode, Sink, SkipReason } from "../source.ts"
-import type { DefinitionKind, Staged } from "./task.ts"
+import type { Reject } from "../../rows.ts"
+import type { RejectCode, Sink, SkipReason } from "../../source.ts"
+import type { DefinitionKind, Staged } from "../task.ts"
 
 const SAMPLE_ROWS = 20
 const EXCERPT_CHARS = 200
@@ -11,7 +11,7 @@ const MAX_DEFINITIONS = 1_000
 
 /** What is found while the files of an import are read, in addition to their rows. */
 export class Findings implements Omit<Sink, "event" | "totals" | "refund" | "check"> {
-  protected readonly rows = { read: 0, rejected: 0, skipped: 0 }
+  readonly rows = { read: 0, rejected: 0, skipped: 0 }
   readonly #maxRejects: number
   readonly #rejects: Reject[] = []
   readonly #skips = new Map<string, number>()
@@ -59,38 +59,38 @@ export class Findings implements Omit<Sink, "event" | "totals" | "refund" | "che
     this.#definitions[kind] = [...(this.#definitions[kind] ?? []), ...items].slice(0, MAX_DEFINITIONS)
   }
 
-  protected addSkip(reason: string, rows: number): void {
+  addSkip(reason: string, rows: number): void {
     this.#skips.set(reason, (this.#skips.get(reason) ?? 0) + rows)
   }
   /** Skips a line once, even if it holds several rows of totals. */
-  protected skipLine(reason: string, file: string, line: number): void {
+  skipLine(reason: string, file: string, line: number): void {
     const key = `${file}:${line}`
     if (key === this.#skippedLine) return
     this.#skippedLine = key
     this.rows.skipped++
     this.addSkip(reason, 1)
   }
-  protected addSample(row: () => object): void {
+  addSample(row: () => object): void {
     if (this.#sample.length < SAMPLE_ROWS) this.#sample.push(row())
   }
-  protected addEventName(name: string): void {
+  addEventName(name: string): void {
     if (this.#eventNames.size < EVENT_NAMES) this.#eventNames.add(name)
   }
-  protected addRevenue(revenue: string): void {
+  addRevenue(revenue: string): void {
     const [amount, currency] = revenue.split(" ") as [string, string] // written by `sortedEvent`
     this.#revenue.set(currency, (this.#revenue.get(currency) ?? 0) + Number(amount))
   }
-  protected countRow(file: string, rows = 1): void {
+  countRow(file: string, rows = 1): void {
     this.#rowsOfFiles.set(file, this.rowsOf(file) + rows)
   }
 
-  protected rowsOf(file: string): number {
+  rowsOf(file: string): number {
     return this.#rowsOfFiles.get(file) ?? 0
   }
-  protected revenue(): Staged["totals"]["revenue"] {
+  revenue(): Staged["totals"]["revenue"] {
     return [...this.#revenue].sort(byKey).map(([currency, amount_minor]) => ({ currency, amount_minor }))
   }
-  protected found() {
+  found() {
     return {
       skipReasons: Object.fromEntries([...this.#skips].sort(byKey)),
       rejects: this.#rejects,

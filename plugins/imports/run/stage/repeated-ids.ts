@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs"
 import { join } from "node:path"
-import { HashIndex, hashInto } from "../sources/hash-index.ts"
-import { release } from "./files.ts"
+import { HashIndex, hashInto } from "../../sources/hash-index.ts"
+import { release } from "../files.ts"
 
 /**
  * Finds events whose id occurred before, in bounded memory: hashes of the ids are divided among files, which are searched one by one at the

@@ -1,0 +1,17 @@
+/** Events that are read until garbage is collected. The engine itself would let it grow to hundreds of megabytes. */
+const EVENTS_PER_COLLECTION = 2_500
+/** Garbage of a row in the other phases, compared with that of an event that is read. */
+export const LIGHT_ROW = 0.3
+
+/** Collects the garbage of a thread now and then. */
+export class Garbage {
+  #uncollected = 0
+
+  /** Called for each row, in every phase. */
+  add(events: number): void {
+    this.#uncollected += events
+    if (this.#uncollected < EVENTS_PER_COLLECTION) return
+    this.#uncollected = 0
+    Bun.gc(true)
+  }
+}
