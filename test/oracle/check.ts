@@ -177,3 +177,25 @@ export function checkPeriods({ world, random, time }: Trial): void {
     }
   }
 }
+
+/** Checks and how often each runs per table. */
+const CHECKS: readonly [check: (trial: Trial) => void, often: number][] = [
+  [checkTable, 1],
+  [checkAgain, 0.5],
+  [checkImported, 1],
+  [checkFunnel, 0.5],
+  [checkRealtime, 0.25],
+  [checkRows, 0.1],
+  [checkVisits, 0.25],
+  [checkComparison, 0.1],
+  [checkPeriods, 0.05],
+]
+
+/** Runs all checks in one state of a store, with so many tables. An error names the state. */
+export function checkState(trial: Trial, tables: number, state: string): void {
+  try {
+    for (const [check, often] of CHECKS) for (let left = Math.ceil(often * tables); left > 0; left--) check(trial)
+  } catch (error) {
+    throw new Error(`${state}, ${trial.time.day}:\n${error instanceof Error ? error.message : error}`)
+  }
+}

@@ -9,33 +9,12 @@ import { bySize, ORACLE_QUERIES, SEED } from "../size.ts"
 import { sendDirectly } from "../store/clickhouse/chdb.ts"
 import { Mirror } from "../store/clickhouse/mirror.ts"
 import { hasClickhouse, startClickhouse, type TestServer } from "../store/clickhouse/server.ts"
-import {
-  checkComparison,
-  checkFunnel,
-  checkImported,
-  checkPeriods,
-  checkRealtime,
-  checkRows,
-  checkTable,
-  checkVisits,
-  type Trial,
-} from "./check.ts"
+import { checkState, checkTable, type Trial } from "./check.ts"
 import { STATES_WITH_TOTALS } from "./life.ts"
 import { type Random, seededRandom } from "./random.ts"
 import { TIMES, type Time } from "./traffic.ts"
 import { SITES } from "./values.ts"
 import { World } from "./world.ts"
-
-const CHECKS: readonly [check: (trial: Trial) => void, often: number][] = [
-  [checkTable, 1],
-  [checkImported, 1],
-  [checkFunnel, 0.5],
-  [checkRealtime, 0.25],
-  [checkRows, 0.1],
-  [checkVisits, 0.25],
-  [checkComparison, 0.1],
-  [checkPeriods, 0.05],
-]
 
 /** Number of worlds. Each needs half a minute, because every query is a request. */
 const WORLDS = bySize({ check: 1, full: TIMES.length, release: TIMES.length })
@@ -75,7 +54,10 @@ describe.skipIf(!hasClickhouse())("over ClickHouse", () => {
   afterAll(() => running[Symbol.asyncDispose]())
 
   /** Opens a world with a database of its own. `rewrite` changes the statements of the reader. */
-  async function openWorld(seed: number, rewrite: (sql: string) => string = (sql) => sql) {
+  async function openWorld(
+    seed: number,
+    rewrite: (sql: string) => string = (sql) => sql,
+  ): Promise<Trial & Disposable & { world: ClickhouseWorld }> {
     const database = `world_${seed}_${Bun.randomUUIDv7("hex").replaceAll("-", "")}`
     await running.clickhouse.run(`create database ${database}`)
     const server = { ...running.server, database }
@@ -90,24 +72,18 @@ describe.skipIf(!hasClickhouse())("over ClickHouse", () => {
       channel.close()
       world[Symbol.dispose]()
     }
-    return { world, random, time, [Symbol.dispose]: close }
+    return { world, random, time, earlier: [], [Symbol.dispose]: close }
   }
 
   test.each(Array.from({ length: WORLDS }, (_, index) => SEED * 1_000 + index))(
     "agrees with the oracle in every state of the store, seed %d",
     async (seed) => {
       using opened = await openWorld(seed)
-      const { world, random, time } = opened
+      const { world } = opened
       for (const [name, reach] of STATES_WITH_TOTALS) {
-        await reach(world, random)
+        await reach(world, opened.random)
         await world.follow()
-        try {
-          for (const [check, often] of CHECKS)
-            for (let left = Math.ceil((often * ORACLE_QUERIES) / WORLDS / STATES_WITH_TOTALS.length); left > 0; left--)
-              check({ world, random, time })
-        } catch (error) {
-          throw new Error(`${name}, seed ${seed}, ${time.day}:\n${error instanceof Error ? error.message : error}`)
-        }
+        checkState(opened, ORACLE_QUERIES / WORLDS / STATES_WITH_TOTALS.length, `${name}, seed ${seed}`)
       }
     },
     { timeout: 600_000 },
@@ -115,11 +91,10 @@ describe.skipIf(!hasClickhouse())("over ClickHouse", () => {
 
   test("a reader without `final` is found out", async () => {
     using opened = await openWorld(1, (sql) => sql.replaceAll("from visits final", "from visits"))
-    const { world, random, time } = opened
-    world.write(60)
-    await world.follow()
+    opened.world.write(60)
+    await opened.world.follow()
     expect(() => {
-      for (let left = 100; left > 0; left--) checkTable({ world, random, time })
+      for (let left = 100; left > 0; left--) checkTable(opened)
     }).toThrow(/"site":\d/)
   })
 })

@@ -1,5 +1,6 @@
 /**
- * Synchronous queries. The functions of queries are synchronous, so a query worker sends its statements to a network thread and blocks until the answer is there.
+ * Synchronous queries. The functions of queries are synchronous, so a query worker sends its statements to a network thread and blocks
+ * until the answer is there.
  */
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads"
 import { ClickhouseFault, type ClickhouseServer, createClickhouse, type Send, type StatementOptions } from "../client.ts"
