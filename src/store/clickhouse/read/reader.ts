@@ -9,6 +9,7 @@ import type { Dictionary, EventReader, Imports, Part, Snapshot } from "../../eve
 import { Results } from "../../events/results.ts"
 import type { Channel } from "./channel.ts"
 import { decodeUnits, type ReadColumn, TEXT_COLUMNS } from "./columns.ts"
+import type { NativeBlock } from "./native.ts"
 import { SiteNumbers } from "./numbers.ts"
 import { SlicePart } from "./slice-part.ts"
 import { type Slice, SliceList } from "./slices.ts"
@@ -47,6 +48,17 @@ interface SiteState {
   numbered: Map<DictionaryName, ReadonlySet<number>>
   /** Ids of the slices whose visitors are all numbered. */
   visitors: Set<number>
+  /** What the last queries found changed, until one finds nothing. */
+  outdated: Outdated | undefined
+}
+
+/** Openings of the visits that changed while a query ran, half-open, and the units that it had read. */
+interface Outdated {
+  from: number
+  to: number
+  units: Set<string>
+  /** Whether a snapshot was made because of it, and found nothing more so far. */
+  isSettled: boolean
 }
 
 class ClickhouseReader implements EventReader {
@@ -69,6 +81,8 @@ class ClickhouseReader implements EventReader {
   snapshot(siteId: number, kind: SegmentKind = "visits", imports: Imports = [], alongside?: SegmentKind): Snapshot {
     this.#cache.beginReport()
     const state = this.#stateOf(siteId)
+    if (state.outdated?.isSettled) state.outdated = undefined
+    else if (state.outdated) state.outdated.isSettled = true
     const read = this.#partsOf(siteId, state, kind, imports)
     const others = alongside && this.#partsOf(siteId, state, alongside, imports)
     const slices = [...read.slices, ...(others?.slices ?? [])]
@@ -111,7 +125,7 @@ class ClickhouseReader implements EventReader {
     let state = this.#sites.get(siteId)
     if (!state) {
       if (this.#sites.size >= MAX_SITES) this.#sites.clear()
-      state = { numbers: new SiteNumbers(), slices: new Map(), numbered: new Map(), visitors: new Set() }
+      state = { numbers: new SiteNumbers(), slices: new Map(), numbered: new Map(), visitors: new Set(), outdated: undefined }
       this.#sites.set(siteId, state)
     }
     return state
@@ -124,7 +138,7 @@ class ClickhouseReader implements EventReader {
       state.slices.set(kind, list)
     }
     const lister = new Lister(this.#channel, { siteId, kind }, this.#check)
-    const slices = list.follow(lister)
+    const slices = list.follow(lister).map((slice) => this.#settled(lister, state, slice))
     /** Units that this snapshot has read so far. Further slices are read with all of them at once. */
     const units = new Set<string>()
     const read = (slice: Slice, unit: string, column: string): ReadColumn => {
@@ -132,15 +146,44 @@ class ClickhouseReader implements EventReader {
       if (known) return known
       units.add(unit)
       const isMissing = (other: string) => other === unit || this.#cache.get(`${slice.id} ${firstOf(other)}`) === undefined
-      return this.#readUnits(lister, state, slice, [...units].filter(isMissing)).get(column)!
+      return this.#readUnits(lister, state, slice, [...units].filter(isMissing), units).get(column)!
     }
-    const parts = slices.map((slice) => new SlicePart(siteId, slice, read))
+    const parts = slices.filter(({ visits }) => visits > 0).map((slice) => new SlicePart(siteId, slice, read))
     return { lister, slices, parts: visibleParts(parts, imports) }
   }
 
-  #readUnits(lister: Lister, state: SiteState, slice: Slice, units: readonly string[]): Map<string, ReadColumn> {
+  /**
+   * Returns a slice as it is at one moment. If its visits changed during the last attempt at a query, all columns that the attempt read are
+   * read again here, together with what the slice is now, so that nothing can change between the two.
+   */
+  #settled(lister: Lister, state: SiteState, slice: Slice): Slice {
+    const { outdated } = state
+    if (!outdated || slice.importId !== 0 || slice.from >= outdated.to || slice.to <= outdated.from) return slice
+    const units = [...outdated.units]
+    const { blocks, slice: current } = lister.current(slice, units)
+    const settled = { ...current, id: ++this.#lastSlice }
+    this.#keep(state, settled, units, blocks)
+    return settled
+  }
+
+  #readUnits(
+    lister: Lister,
+    state: SiteState,
+    slice: Slice,
+    units: readonly string[],
+    allUnits: ReadonlySet<string>,
+  ): Map<string, ReadColumn> {
     const blocks = lister.columns(slice, units)
-    if (!blocks) throw new OutdatedSnapshot("Visits were changed since the snapshot")
+    if (!blocks) {
+      const { from, to, units: former } = state.outdated ?? { ...slice, units: new Set<string>() }
+      const all = new Set([...former, ...allUnits])
+      state.outdated = { from: Math.min(from, slice.from), to: Math.max(to, slice.to), units: all, isSettled: false }
+      throw new OutdatedSnapshot("Visits were changed since the snapshot")
+    }
+    return this.#keep(state, slice, units, blocks)
+  }
+
+  #keep(state: SiteState, slice: Slice, units: readonly string[], blocks: readonly NativeBlock[]): Map<string, ReadColumn> {
     const columns = decodeUnits(units, blocks, state.numbers)
     for (const [name, column] of columns) this.#cache.set(`${slice.id} ${name}`, column)
     if (units.includes("visit visitor")) state.visitors.add(slice.id)

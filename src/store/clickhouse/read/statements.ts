@@ -38,6 +38,9 @@ const BUCKETS = `select ${MONTH} as month, import_id, run,
   ${FROM} where ${SOURCE} and month in {months:Array(UInt32)}
   group by month, import_id, run, step, since order by since, import_id, run`
 
+/** Columns that tell what a slice is. */
+const FACTS = ["started_at", "length", "arrival"]
+
 /** Asks ClickHouse on behalf of one query. `check` throws when it was cancelled. */
 export class Lister {
   readonly #channel: Channel
@@ -80,14 +83,37 @@ export class Lister {
    * Reads columns of a slice, in the order of starts and sequences. Returns undefined when the slice has changed since it was listed.
    */
   columns(slice: Slice, units: readonly string[]): NativeBlock[] | undefined {
-    const { importId, run, from, to, isMoved } = slice
-    const selected = ["cityHash64(visit, version) as mark", "length(e.offset) as sizes", ...columnsOf(units).map((name) => `\`${name}\``)]
-    const order = isMoved ? "started_at, sequence" : "opened_at, visit"
+    const blocks = this.#columns(slice, columnsOf(units), slice.isMoved ? "started_at, sequence" : "opened_at, visit")
+    return markOf(blocks) === slice.mark ? blocks : undefined
+  }
+
+  /** Reads columns of a slice that changes all the time, and what it is at the same moment. */
+  current(slice: Slice, units: readonly string[]): { blocks: NativeBlock[]; slice: Omit<Slice, "id"> } {
+    const blocks = this.#columns(slice, [...new Set([...FACTS, ...columnsOf(units)])], "started_at, sequence")
+    const facts = { ...slice, visits: 0, events: 0, mark: markOf(blocks), isMoved: true }
+    for (const block of blocks) {
+      const column = (name: string) => numbers(block, name)
+      const [starts, sizes, lengths, arrivals] = [column("started_at"), column("sizes"), column("length"), column("arrival")]
+      facts.visits += block.rows
+      for (let row = 0; row < block.rows; row++) {
+        const start = starts[row]!
+        facts.events += sizes[row]!
+        facts.minStart = Math.min(facts.minStart, start)
+        facts.maxStart = Math.max(facts.maxStart, start)
+        facts.maxAt = Math.max(facts.maxAt, start + lengths[row]!)
+        facts.lastArrival = Math.max(facts.lastArrival, start + (arrivals[row]! + 1) * ARRIVAL_UNIT_MS)
+      }
+    }
+    return { blocks, slice: facts }
+  }
+
+  #columns(slice: Slice, columns: readonly string[], order: string): NativeBlock[] {
+    const { importId, run, from, to } = slice
+    const selected = ["cityHash64(visit, version) as mark", "length(e.offset) as sizes", ...columns.map((name) => `\`${name}\``)]
     const sql = `select ${selected.join(", ")} ${FROM}
       where ${SOURCE} and opened_at >= {from:Int64} and opened_at < {to:Int64} and import_id = {import:UInt32} and run = {run:UInt32}
       order by ${order}`
-    const blocks = this.#read(sql, { from, to, import: importId, run })
-    return markOf(blocks) === slice.mark ? blocks : undefined
+    return this.#read(sql, { from, to, import: importId, run })
   }
 
   /** Returns the different texts of columns between two openings, among them those of former versions of visits. */

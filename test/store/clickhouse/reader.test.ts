@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { join } from "node:path"
+import { TRAITS } from "../../../src/domain/visit.ts"
+import { repeatOutdated } from "../../../src/query/engine/queries.ts"
+import { migrateClickhouse } from "../../../src/store/clickhouse/migrate.ts"
+import { type Channel, openChannel } from "../../../src/store/clickhouse/read/channel.ts"
+import { openClickhouseReader } from "../../../src/store/clickhouse/read/reader.ts"
+import { ROW_COLUMNS, RowWriter } from "../../../src/store/clickhouse/row-binary.ts"
+import type { VisitRow } from "../../../src/store/clickhouse/visit-row.ts"
+import { OutdatedSnapshot } from "../../../src/store/events/dictionary/read-dictionary.ts"
+import { openEventStore } from "../../../src/store/events/events.ts"
+import type { EventReader, Part, Snapshot } from "../../../src/store/events/part.ts"
+import { openEventReader } from "../../../src/store/events/reader.ts"
+import { temporaryFolder } from "../../kit.ts"
+import { importOn } from "../../visible-imports.ts"
+import { hasClickhouse, startClickhouse, type TestServer } from "./server.ts"
+
+const DAY = Date.parse("2026-11-20T00:00:00Z")
+const HOUR = 3_600_000
+
+/** Returns a visit of two events an hour after the start of a day. */
+const visitOf = (siteId: number, visit: number, more: Partial<VisitRow> = {}): VisitRow => ({
+  ...{ siteId, kind: "visits", openedAt: DAY + HOUR + visit, visit, version: 1, importId: 0, run: 0 },
+  ...{ opener: 1n, visitor: BigInt(visit) << 40n, visitorKind: "rotating", startedAt: DAY + HOUR + visit, sequence: visit },
+  ...{ duration: 500, pageviews: 1, events: 2, interactive: 1, engaged: 0, arrival: 3 },
+  pages: ["/a", "/a", "example.com", "example.com"],
+  traits: TRAITS.map((trait) => (trait === "country" ? "DE" : "")),
+  steps: [
+    { offset: 0, name: "pageview", page: "/a", hostname: "example.com", title: "A", interactive: false, props: [] },
+    { offset: 500, name: "Sign up", page: "/a", hostname: "example.com", title: "A", interactive: true, props: [["plan", `p${visit}`]] },
+  ],
+  ...more,
+})
+
+describe.skipIf(!hasClickhouse())("the reader of ClickHouse", () => {
+  let running: TestServer
+  let channel: Channel
+  const readers: EventReader[] = []
+  const folder = temporaryFolder()
+  const path = join(folder.path, "events.db")
+  beforeAll(async () => {
+    running = await startClickhouse()
+    await migrateClickhouse(running.clickhouse, { version: "1.0.0", now: 1 })
+    channel = openChannel(new URL("./network-thread.ts", import.meta.url).href, running.server)
+    openEventStore(path, { now: DAY }).close()
+  })
+  afterAll(async () => {
+    for (const reader of readers) reader.close()
+    channel.close()
+    folder[Symbol.dispose]()
+    await running[Symbol.asyncDispose]()
+  })
+
+  const insert = async (rows: readonly VisitRow[]) => {
+    const writer = new RowWriter()
+    for (const row of rows) writer.add(row)
+    await running.clickhouse.insert("visits", ROW_COLUMNS, writer.finish())
+  }
+  /** Opens a reader whose statements `watch` sees before they are sent. */
+  const openReader = (watch: (sql: string) => void = () => {}) => {
+    const watched: Channel = {
+      close() {},
+      read(sql, options, checkQuery) {
+        watch(sql)
+        return channel.read(sql, options, checkQuery)
+      },
+    }
+    const reader = openClickhouseReader({
+      ...{ channel: watched, cacheBytes: 8 << 20, check() {} },
+      local: openEventReader(path, { cacheBytes: 1 << 20 }),
+    })
+    readers.push(reader)
+    return reader
+  }
+  const sequencesOf = (parts: readonly Part[]) => parts.flatMap((part) => [...part.sequences()]).sort((a, b) => a - b)
+  const durationsOf = ({ parts }: Snapshot) => parts.flatMap((part) => [...part.visit("duration")])
+
+  test("reads records alongside visits, and numbers the visitors of both alike", async () => {
+    await insert([visitOf(1, 1), visitOf(1, 2), visitOf(1, 3, { kind: "clicks", visitor: 2n << 40n }), visitOf(1, 4, { kind: "opens" })])
+    const reader = openReader()
+    const snapshot = reader.snapshot(1, "visits", [], "clicks")
+    expect([sequencesOf(snapshot.parts), sequencesOf(snapshot.alongside!)]).toEqual([[1, 2], [3]])
+    const [visits, clicks] = [snapshot.parts[0]!, snapshot.alongside![0]!]
+    expect(clicks.visit("visitor")[0]).toBe(visits.visit("visitor")[1]!)
+    expect(snapshot.visitorLimit).toBeGreaterThan(Math.max(...visits.visit("visitor")))
+    expect(sequencesOf(reader.snapshot(1, "opens").parts)).toEqual([4])
+  })
+
+  test("shows imports on their visible days and up to their visible run", async () => {
+    const nextDay = { openedAt: DAY + 25 * HOUR, startedAt: DAY + 25 * HOUR }
+    await insert([
+      visitOf(2, 1),
+      visitOf(2, 2, { importId: 5, run: 1 }),
+      visitOf(2, 3, { importId: 5, run: 1, ...nextDay }),
+      visitOf(2, 4, { importId: 5, run: 2 }),
+      visitOf(2, 5, { importId: 6, run: 1 }),
+    ])
+    const reader = openReader()
+    const shown = { ...importOn(5, "UTC", ["2026-11-20", "2026-11-20"]), run: 1 }
+    expect(sequencesOf(reader.snapshot(2, "visits").parts)).toEqual([1])
+    expect(sequencesOf(reader.snapshot(2, "visits", [shown]).parts)).toEqual([1, 2])
+    expect(sequencesOf(reader.snapshot(2, "visits", "all").parts)).toEqual([1, 2, 3, 4, 5])
+  })
+
+  test("a dictionary has all texts before the columns are read", async () => {
+    await insert(['"', "'; drop table visits", "\\N", "{key:String}"].map((key, at) => withProperty(visitOf(3, at + 1), key)))
+    const reader = openReader()
+    const snapshot = reader.snapshot(3)
+    const keys = snapshot.dictionary("property")
+    const { size } = keys
+    expect(size).toBe(5)
+    for (const key of ['"', "'; drop table visits", "\\N", "{key:String}"]) {
+      const values = snapshot.dictionary(`property:${keys.find(key)!}`)
+      expect([values.size, values.find(`value of ${key}`)]).toEqual([2, 1])
+    }
+    const { key, value } = snapshot.parts[0]!.props()
+    expect([...key].map((number, at) => snapshot.dictionary(`property:${number}`).text(value[at]!)).sort()).toEqual(
+      ['"', "'; drop table visits", "\\N", "{key:String}"].map((text) => `value of ${text}`).sort(),
+    )
+    expect(keys.size).toBe(size)
+  })
+
+  test("repeats a query whose visits changed while it ran, and then reads them at one moment", async () => {
+    await insert([visitOf(4, 1), visitOf(4, 2)])
+    // Each statement about columns is preceded by a change, as on a busy site.
+    const reader = openReader((sql) => {
+      if (sql.includes(" as sizes")) channel.read(CHANGE, {}, () => {})
+    })
+    let attempts = 0
+    const durations = repeatOutdated(() => {
+      attempts++
+      return durationsOf(reader.snapshot(4))
+    })
+    expect([attempts, durations]).toEqual([2, [500, 2_500]])
+  })
+
+  test("a changed visit is never mixed with its former version", async () => {
+    await insert([visitOf(5, 1)])
+    const reader = openReader()
+    const [part] = reader.snapshot(5).parts
+    expect([...part!.starts()]).toEqual([DAY + HOUR + 1])
+    await insert([visitOf(5, 1, { version: 2, startedAt: DAY })])
+    expect(() => part!.visit("duration")).toThrow(OutdatedSnapshot)
+    expect(reader.snapshot(5).parts.map((next) => [next.minStart, [...next.starts()]])).toEqual([[DAY, [DAY]]])
+  })
+
+  test("unchanged months and columns are not read again", async () => {
+    await insert([visitOf(6, 1), visitOf(6, 2)])
+    const statements: string[] = []
+    const reader = openReader((sql) => void statements.push(sql))
+    durationsOf(reader.snapshot(6))
+    const first = statements.splice(0).length
+    durationsOf(reader.snapshot(6))
+    expect([first, statements.length]).toEqual([3, 1])
+  })
+
+  test("a cancelled query closes its request", async () => {
+    const arrived = new Int32Array(new SharedArrayBuffer(4))
+    const silent = new Worker(URL.createObjectURL(new Blob([SILENT_SERVER], { type: "text/javascript" })))
+    const { promise: closed, resolve } = Promise.withResolvers<void>()
+    const port = await new Promise<number>((begun) => {
+      silent.onmessage = ({ data }) => (data === "closed" ? resolve() : begun(data))
+      silent.postMessage(arrived)
+    })
+    const url = new URL("./network-thread.ts", import.meta.url).href
+    const waiting = openChannel(url, { ...running.server, url: `http://127.0.0.1:${port}` })
+    const check = () => {
+      if (Atomics.load(arrived, 0) === 1) throw new Error("The query was cancelled")
+    }
+    expect(() => waiting.read("select 1", {}, check)).toThrow("The query was cancelled")
+    await closed
+    waiting.close()
+    silent.terminate()
+  })
+
+  test("ClickHouse ends a query that exceeds the limits of its settings", () => {
+    const read = (settings: Readonly<Record<string, number>>) =>
+      channel.read("select count() as x from numbers(1000000000000) where sipHash64(number) = 1", { settings }, () => {})
+    expect(() => read({ max_execution_time: 1 })).toThrow("Code: 159")
+    expect(() =>
+      channel.read("select groupArray(number) as x from numbers(100000000)", { settings: { max_memory_usage: 1_000_000 } }, () => {}),
+    ).toThrow("Code: 241")
+  })
+})
+
+/** The program of a server that never answers. It says when a request arrives, and when it is closed. */
+const SILENT_SERVER = `self.onmessage = ({ data: arrived }) => {
+  const { port } = Bun.serve({ port: 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: (request) => new Promise(() => {
+    request.signal.addEventListener("abort", () => self.postMessage("closed"))
+    Atomics.store(arrived, 0, 1)
+  }) })
+  self.postMessage(port)
+}`
+
+/** Makes a visit of site 4 a second longer. */
+const CHANGE = `insert into visits
+  select * replace(version + 1 as version, duration + 1000 as duration) from visits final where site_id = 4 and visit = 2`
+
+function withProperty(row: VisitRow, key: string): VisitRow {
+  return { ...row, steps: row.steps.map((step, at) => ({ ...step, props: at === 0 ? [] : [[key, `value of ${key}`] as const] })) }
+}
