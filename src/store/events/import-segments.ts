@@ -4,7 +4,7 @@ import { DISCARDED } from "./dictionary/interner.ts"
 import { propertyDictionary } from "./dictionary/texts.ts"
 import { type PackedSale, VisitBatch } from "./import-batch.ts"
 import { runStepsYielding, type Steps } from "./steps.ts"
-import { type BuiltSegment, buildSegments, type SegmentRows } from "./upkeep/build.ts"
+import { buildSegments, type SegmentRows, type StoredSegment } from "./upkeep/build.ts"
 
 /** A packed batch with the numbers that the site has for its texts and visitors. It can be sent to another thread. */
 export interface NumberedBatch {
@@ -23,7 +23,7 @@ export interface NumberedBatch {
 }
 
 export interface BuiltBatch {
-  segments: BuiltSegment[]
+  segments: StoredSegment[]
   sales: ImportedSale[]
 }
 
@@ -41,11 +41,16 @@ export async function buildBatch(numbered: NumberedBatch): Promise<BuiltBatch> {
   numberVisitors(batch, numbered)
   await runStepsYielding(renumber(batch, numbered.numbers))
   const part = rowsOf(batch, numbered.firstSequence)
-  const segments: BuiltSegment[] = []
-  for await (const segment of buildSegments([{ part }])) segments.push(segment)
+  const segments: StoredSegment[] = []
+  for await (const { rows: _, sequences: __, ...segment } of buildSegments([{ part }])) segments.push(segment)
   const [sequences, starts] = [part.sequences(), part.starts()]
   const sales = batch.sales().map(({ visit, ...sale }) => ({ ...sale, visitSequence: sequences[visit]!, visitAt: starts[visit]! }))
   return { segments, sales: [...sales] }
+}
+
+/** Frees the bytes of a segment that is stored. The engine itself would let those of many batches pile up. */
+export function releaseSegment({ groups }: StoredSegment): void {
+  for (const { data } of groups) if (data.buffer instanceof ArrayBuffer) data.buffer.transfer(0)
 }
 
 /** Replaces the numbers of visitors by ordinals. */

@@ -78,7 +78,7 @@ async function inSlices<Item>(journal: Journal, items: Iterator<Item>, work: (me
       }
     saveCounters(journal.memory)
   }
-  // The commit that publishes the segments waits for the disk, and with it for all commits before.
+  // The batch is complete when its segments are on the disk, and with them all commits before.
   for (; !next.done; await Bun.sleep(0)) journal.change(workOn, true)
 }
 

@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync, readSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { BUFFER_BYTES, ByteWriter, MAX_BYTES_PER_CHAR, release } from "../files.ts"
+import { ByteWriter, MAX_BYTES_PER_CHAR, release } from "../files.ts"
 
 /**
  * An external sort of texts in bounded memory: one buffer, whose records are written to a folder in sorted chunks and merged when they are
@@ -154,6 +154,8 @@ const CHUNK_BYTES = 8 << 20
 const FIRST_BYTES = 64 << 10
 const FIRST_RECORDS = 1_024
 const FAN_IN = 200
+/** Bytes that are read at once of each chunk. All chunks of a merge together take some megabytes. */
+const CHUNK_BUFFER_BYTES = 32 << 10
 /** Bytes of the two parts, and the rank. */
 const HEADER_BYTES = 16
 
@@ -202,7 +204,7 @@ function siftDown(heap: ChunkReader[], from: number): void {
 
 /** Reads the records of a chunk one after another. */
 class ChunkReader {
-  buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES)
+  buffer = Buffer.allocUnsafeSlow(CHUNK_BUFFER_BYTES)
   /** Place of the current record in the buffer. */
   start = 0
   end = 0

@@ -16,7 +16,11 @@ class LimitReached extends Error {}
 /** Reads the files of an import and stages their rows: sorted visits, and totals by kind. Runs in a worker. */
 export async function stage(task: StageTask, report: (progress: StageProgress) => void): Promise<StageResult> {
   try {
-    return await new Stage(task, report).run()
+    const staged = await new Stage(task, report).run()
+    // The thread that writes begins before the memory of this one is free.
+    Bun.gc(true)
+    Bun.shrink()
+    return staged
   } catch (error) {
     if (error instanceof ImportFault) return { fault: { code: error.code, message: error.message, members: error.members } }
     throw error

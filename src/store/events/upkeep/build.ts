@@ -46,8 +46,8 @@ export interface Source<Rows = SegmentRows> {
   keep?: Uint8Array
 }
 
-/** A finished segment, not stored yet. */
-export interface BuiltSegment {
+/** What is stored of a segment. */
+export interface StoredSegment {
   visits: number
   events: number
   min_start: number
@@ -58,6 +58,10 @@ export interface BuiltSegment {
   bytes: number
   header: Uint8Array
   groups: { group: Group; data: Uint8Array }[]
+}
+
+/** A finished segment, not stored yet. */
+export interface BuiltSegment extends StoredSegment {
   /** Of each visit: its row in its source, and the sequence of its first event. */
   rows: Uint32Array
   sequences: Float64Array

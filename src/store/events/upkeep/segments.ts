@@ -10,7 +10,7 @@ import { spoolSegments } from "../spool/spool.ts"
 import { runStepsYielding } from "../steps.ts"
 import { dropMostSales, dropSales, salesOfVisits } from "../tables/sales.ts"
 import { readState, writeState } from "../tail/tails.ts"
-import { type BuiltSegment, buildSegments, SEGMENT_EVENTS, type Source } from "./build.ts"
+import { buildSegments, SEGMENT_EVENTS, type Source, type StoredSegment } from "./build.ts"
 import type { Candidates } from "./candidates.ts"
 
 /** Number of small segments of a site from which merging is worthwhile. */
@@ -60,10 +60,11 @@ export function insertPending(
   db: Database,
   siteId: number,
   importId: number,
-  segment: BuiltSegment,
+  segment: StoredSegment,
   { kind, run, openUntil }: SegmentOptions = { kind: "visits", run: 0 },
 ): number {
-  const { groups, header, rows: _, sequences: __, ...facts } = segment
+  const { groups, header, visits, events, min_start, max_start, min_at, max_at, visitor_limit, bytes } = segment
+  const facts = { visits, events, min_start, max_start, min_at, max_at, visitor_limit, bytes }
   const { id } = db
     .query<{ id: number }, Record<string, string | number | Uint8Array | null>>(`insert into segments
       (site_id, import_id, kind, format, visits, events, min_start, max_start, min_at, max_at, visitor_limit, bytes, header, run, open_until,

@@ -17,7 +17,7 @@ import {
   writeCursor,
 } from "../import.ts"
 import { type ImportedVisit, packVisits, VisitBatch } from "../import-batch.ts"
-import { buildBatch } from "../import-segments.ts"
+import { buildBatch, releaseSegment } from "../import-segments.ts"
 import type { Journal } from "../journal.ts"
 import type { Part } from "../part.ts"
 import { dropUnneeded, shippedBefore, shippedRecord } from "../spool/spool.ts"
@@ -157,17 +157,18 @@ export function createUpkeep(journal: Journal, { tailBytes, sync, siteKey }: Upk
       return visits
     })
 
-  /** Publishes the segments of a batch, with its sales and the cursor, in one transaction. */
+  /** Publishes the segments of a batch, with its sales and the cursor, in one transaction. Resolves when it is on the disk. */
   function finishBatch(
     place: ImportTarget & { cursor?: () => ImportCursor },
     added: readonly number[],
     sales: readonly SaleRow[] = [],
-  ): void {
+  ): Promise<void> {
     journal.change(() => {
       publishSegments(db, added, [], 0)
       insertSales(journal.memory, place, sales)
       if (place.cursor) writeCursor(db, place, place.cursor())
-    })
+    }, true)
+    return sync()
   }
 
   /** Removes imported totals before a day. */
@@ -237,12 +238,12 @@ export function createUpkeep(journal: Journal, { tailBytes, sync, siteKey }: Upk
         const batch = visits instanceof VisitBatch ? visits : new VisitBatch(packVisits(visits))
         const { segments, sales } = await build(await numberBatch(journal, place, batch))
         const added: number[] = []
-        // The commit of `finishBatch` waits for the disk, and with it for all commits before.
         for (const segment of segments) {
           added.push(journal.append(() => insertPending(db, siteId, importId, segment, { kind, run })))
+          releaseSegment(segment)
           await Bun.sleep(0)
         }
-        finishBatch(place, added, kind === "visits" ? sales.map((sale) => importedSale(siteId, sale, orderProperty)) : [])
+        await finishBatch(place, added, kind === "visits" ? sales.map((sale) => importedSale(siteId, sale, orderProperty)) : [])
       }),
     importTotals: (place, kind, rows) =>
       queued(async () => {
@@ -251,7 +252,7 @@ export function createUpkeep(journal: Journal, { tailBytes, sync, siteKey }: Upk
         for await (const segment of buildTotals(journal, { siteId, importId, kind }, rows)) {
           added.push(journal.append(() => insertTotals(db, { siteId, importId, run, kind }, segment)))
         }
-        finishBatch(place, added)
+        await finishBatch(place, added)
       }),
     importCursor: (importId, run) => translateErrors(() => readCursor(db, importId, run)),
     reserveVisitors: (siteId, count) => journal.change(() => reserveVisitors(journal.memory, siteId, count)),
