@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs"
+
 /** Milliseconds of a case: the median and the 95th percentile. */
 export interface Timing {
   median: number
@@ -24,3 +26,13 @@ export function quantile(values: readonly number[], share: number): number {
 
 export const geometricMean = (values: readonly number[]): number =>
   Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length)
+
+const MS_PER_TICK = 10
+
+/** Returns the processor time of all threads of a process, also of those that have ended. */
+export function processorMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
+  // Fields 14 and 15. The name before them may contain spaces.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+  return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK
+}

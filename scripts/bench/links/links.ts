@@ -11,7 +11,7 @@ import { FROM_SOURCE, prepareSite, serveFootfall } from "../../instance.ts"
 import { p99Text, STEADY_PER_SECOND, shareText, UNLIMITED } from "../ingest/ingest.ts"
 import type { LoadResult } from "../ingest/request-loop.ts"
 import { count, ms, table } from "../table.ts"
-import { quantile } from "../timing.ts"
+import { processorMs, quantile } from "../timing.ts"
 import type { LinkLoadOptions } from "./load.ts"
 import { LINK } from "./row.ts"
 
@@ -134,12 +134,12 @@ async function send(
   serverPid: number,
   { port, expects, steadyRate }: { port: number; expects: string; steadyRate?: number | undefined },
 ): Promise<{ measured: Measured; answers: Record<string, number> }> {
-  const from = await cpuSeconds(serverPid)
+  const from = processorMs(serverPid)
   const connections = Math.ceil(CONNECTIONS / SENDER_CORES.length)
   const load = { ...LOAD, connections, port, path: `/l/${LINK.slug}`, expects }
   const rate = steadyRate === undefined ? {} : { perSecond: steadyRate / SENDER_CORES.length }
   const results = await Promise.all(SENDER_CORES.map((core) => runSender(core, { ...load, ...rate })))
-  const used = (await cpuSeconds(serverPid)) - from
+  const used = (processorMs(serverPid) - from) / 1_000
   const answers: Record<string, number> = {}
   for (const result of results)
     for (const [status, times] of Object.entries(result.answers)) answers[status] = (answers[status] ?? 0) + times
@@ -156,14 +156,4 @@ async function runSender(core: number, options: LinkLoadOptions): Promise<LoadRe
   const [output, status] = await Promise.all([new Response(sender.stdout).text(), sender.exited])
   if (status !== 0) throw new Error(`The sender ended with ${status}`)
   return JSON.parse(output)
-}
-
-const TICKS_PER_SECOND = 100
-
-/** Returns the user and system CPU time of a process. */
-async function cpuSeconds(pid: number): Promise<number> {
-  const stat = await Bun.file(`/proc/${pid}/stat`).text()
-  // Fields 14 and 15. The name before them may contain spaces.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
 }

@@ -3,7 +3,7 @@
  * what the server has already stored and compiled, meet all of them alike, and what is compared are neighbouring rounds. Its processor time
  * is measured until the last answer, and until it has also done what follows from the events, such as folding their sales.
  */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { askStats, FROM_SOURCE, type Prepared, prepareSite, prepareUser, type Served, serveFootfall, USER } from "../../instance.ts"
@@ -11,7 +11,7 @@ import { SERVER_CORE, send, UNLIMITED } from "../ingest/ingest.ts"
 import type { LoadOptions } from "../ingest/load.ts"
 import type { LoadResult } from "../ingest/request-loop.ts"
 import { count, table } from "../table.ts"
-import { quantile } from "../timing.ts"
+import { processorMs, quantile } from "../timing.ts"
 
 const ROUNDS = 16
 /** Shorter than the second after which sales are folded, also with the end of the sender. */
@@ -141,12 +141,6 @@ async function revenueSwitch({ address }: Served): Promise<(isOn: boolean) => Pr
     const answer = await fetch(`${address}/api/private/admin/plugins`, { method: "PATCH", headers: { ...headers, cookie }, body })
     if (!answer.ok) throw new Error(`Revenue could not be turned ${isOn ? "on" : "off"}: ${answer.status} ${await answer.text()}`)
   }
-}
-
-/** Returns the processor time of all threads of a process, also of those that have ended. */
-function processorMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ")
-  return (Number(fields[11]) + Number(fields[12])) * 10 // user and system time, in hundredths of a second
 }
 
 if (import.meta.main) await measureSalesLoad()

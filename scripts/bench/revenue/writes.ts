@@ -15,7 +15,7 @@ import { type BenchVisit, type DataOptions, NO_TRAITS } from "../stores/data.ts"
 import { openFootfall } from "../stores/footfall.ts"
 import { DAY_MS } from "../stores/reports.ts"
 import { count, ms, table } from "../table.ts"
-import { quantile } from "../timing.ts"
+import { processorMs, quantile } from "../timing.ts"
 
 export interface RevenueOptions extends Pick<DataOptions, "days" | "end"> {
   sales: number
@@ -39,7 +39,7 @@ export async function measureRevenueWrites(options: RevenueOptions): Promise<voi
     await fillSales(dataDir, options)
     await using server = await serveFootfall({ dataDir, flags: [...UNLIMITED, "--api-rate-limit", "0", "--private-rate", "100000"] })
     const client = await signedIn(server.address, site.siteId)
-    await measure({ address: server.address, site, client, state: openState(dataDir) }, options)
+    await measure({ address: server.address, pid: server.pid, site, client, state: openState(dataDir) }, options)
   } finally {
     rmSync(dataDir, { recursive: true, force: true })
   }
@@ -47,26 +47,31 @@ export async function measureRevenueWrites(options: RevenueOptions): Promise<voi
 
 interface Bench {
   address: string
+  pid: number
   site: Prepared
   client: Client
   state: State
 }
 
-async function measure({ address, site, client, state }: Bench, { sales, days, end }: RevenueOptions): Promise<void> {
+async function measure({ address, pid, site, client, state }: Bench, { sales, days, end }: RevenueOptions): Promise<void> {
   const rows: (string | number)[][] = []
+  const addProcessor = (name: string, seconds: number) => rows.push([name, ms(seconds), "", ""])
   const add = (name: string, figure: number, bar: number) => rows.push([name, ms(figure), ms(bar), figure <= bar ? "yes" : "no"])
   const load = () => steadyLoad(address, site.trackingId, LOAD_SECONDS)
   const day = (at: number) => new Date(at).toISOString().slice(0, 10)
   await client.send("PUT", "/revenue/rates", { rates: ratesOf(days, day(end - days * DAY_MS)) })
   const idle: number[] = []
+  let idleProcessor = 0
   /** Before, between and after the measurements, because other programs use the machine as well. */
   const measureIdle = async () => {
+    const before = processorMs(pid)
     for (let round = 0; round < IDLE_ROUNDS; round++) idle.push(...(await load()))
+    idleProcessor += processorMs(pid) - before
   }
   await load() // warms up
   await measureIdle()
   await sendSales(address, site, 1, 0)
-  const folding = await beside(load, async () => {
+  const folding = await beside(pid, load, async () => {
     await Bun.sleep(DELAY_MS)
     return timeUntil(() => state.isFolded(sales + 1))
   })
@@ -79,7 +84,7 @@ async function measure({ address, site, client, state }: Bench, { sales, days, e
   const report = `/revenue/report?from=${day(end - days * DAY_MS)}&to=${day(end - DAY_MS)}&group_by=source&currency=EUR`
   const reports: number[] = []
   await client.send("POST", "/revenue/recompute", {})
-  const recompute = await beside(load, async () => {
+  const recompute = await beside(pid, load, async () => {
     const done = timeUntil(async () => !(await client.send<{ recomputing: boolean }>("GET", "/revenue/settings")).recomputing, 200)
     const isOver = done.then(() => true)
     while (!(await Promise.race([isOver, Bun.sleep(500).then(() => false)])))
@@ -87,11 +92,15 @@ async function measure({ address, site, client, state }: Bench, { sales, days, e
     return done
   })
   await measureIdle()
+  /** Processor time without that of the events, in seconds. */
+  const own = ({ processor, busy }: Beside) => (processor - (busy.length * idleProcessor) / idle.length) / 1_000
   const slower = (busy: readonly number[]) => quantile(busy, 0.99) / quantile(idle, 0.99)
   add("folding, attributing and announcing, seconds for each 100,000 sales", (folding.took * 100_000) / sales / 1_000, 10)
+  addProcessor("processor time of that, seconds for each 100,000 sales", (own(folding) * 100_000) / sales)
   add("p99 of events meanwhile, times that of an idle server", slower(folding.busy), 3)
   add(`${count(LATE_SALES)} late sales, seconds`, late / 1_000, 1)
   add("recomputing, seconds for each 1,000,000 transactions", (recompute.took * 1_000_000) / sales / 1_000, 60)
+  addProcessor("processor time of that, with the reports, seconds for each 1,000,000", (own(recompute) * 1_000_000) / sales)
   add("p99 of events meanwhile, times that of an idle server", slower(recompute.busy), 3)
   console.log(`\n### Writing revenue over HTTP, ${count(sales)} sales over ${days} days\n`)
   console.log(table(["What", "Figure", "Bar", "Bar met"], rows))
@@ -101,15 +110,23 @@ async function measure({ address, site, client, state }: Bench, { sales, days, e
   )
 }
 
+interface Beside {
+  took: number
+  busy: number[]
+  /** Milliseconds of processor time of the server, with that of the events. */
+  processor: number
+}
+
 /** Runs work while events arrive, in whole rounds of the load. */
-async function beside(load: () => Promise<number[]>, work: () => Promise<number>): Promise<{ took: number; busy: number[] }> {
+async function beside(pid: number, load: () => Promise<number[]>, work: () => Promise<number>): Promise<Beside> {
+  const before = processorMs(pid)
   const busy: number[] = []
   let isDone = false
   const working = work().finally(() => {
     isDone = true
   })
   while (!isDone) busy.push(...(await load()))
-  return { took: await working, busy }
+  return { took: await working, busy, processor: processorMs(pid) - before }
 }
 
 async function timeUntil(test: () => boolean | Promise<boolean>, pauseMs = 20): Promise<number> {
@@ -127,7 +144,8 @@ interface State {
 function openState(dataDir: string): State {
   const db = new Database(join(dataDir, "events.db"), { readonly: true })
   const waiting = "select 1 from revenue_transactions where site_id = 1 and"
-  const pending = db.query(`${waiting} is_open = 2 union all ${waiting} is_announced = 0 limit 1`)
+  const pending = db.query(`${waiting} is_open = 2 union all ${waiting} is_announced = 0
+    and id > (select announced_id from revenue_cursor where site_id = 1) limit 1`)
   const last = db.query<{ id: number | null }, []>("select max(id) as id from revenue_transactions")
   return { isFolded: (transactions) => (last.get()?.id ?? 0) >= transactions && pending.get() === null }
 }
