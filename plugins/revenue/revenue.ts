@@ -26,6 +26,7 @@ import indexPersons from "./row-migrations/0003_person.sql" with { type: "text" 
 import indexVisitorsByWeek from "./row-migrations/0004_visitor_by_week.sql" with { type: "text" }
 import addStatedAt from "./row-migrations/0005_stated_at.sql" with { type: "text" }
 import createUnpacked from "./row-migrations/0006_unpacked.sql" with { type: "text" }
+import addAnnounced from "./row-migrations/0007_announced.sql" with { type: "text" }
 import { createSettings } from "./settings.ts"
 import { settingsRoutes } from "./settings-routes.ts"
 import { transactionRoutes } from "./transaction-routes.ts"
@@ -67,6 +68,7 @@ export default definePlugin({
     { name: "0004_visitor_by_week", sql: indexVisitorsByWeek },
     { name: "0005_stated_at", sql: addStatedAt },
     { name: "0006_unpacked", sql: createUnpacked },
+    { name: "0007_announced", sql: addAnnounced },
   ],
   errors: ERRORS,
   events: EVENTS,

@@ -56,7 +56,7 @@ export interface TransactionRow {
   visit_sequence: number | null
   /** 2 until the visit was looked up, 1 while the visit can still change, 0 afterwards. */
   is_open: number
-  /** 1 once its product event was published, or if it has none. */
+  /** 1 if it has no product event. Those of others are published up to `announced_id` of the site. */
   is_announced: number
   person: string | null
   link_id: number | null
