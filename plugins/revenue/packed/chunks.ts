@@ -49,6 +49,8 @@ export function packTransactions(
 export class Unpacked {
   readonly #siteId: number
   readonly #rows = new Map<number, TransactionRow>()
+  /** Whether the mark in the store is that of these rows. One that a crash has left stays until those rows are packed. */
+  #isMarked = false
 
   constructor(siteId: number) {
     this.#siteId = siteId
@@ -66,8 +68,10 @@ export class Unpacked {
       this.#forget(rows)
       return
     }
-    if (this.#rows.size === 0 && ids.length > 0)
-      rows.run(sql`insert into revenue_unpacked (site_id, from_id) values (${this.#siteId}, ${ids[0]!}) on conflict do nothing`)
+    if (this.#rows.size === 0 && ids.length > 0) {
+      const mark = sql`insert into revenue_unpacked (site_id, from_id) values (${this.#siteId}, ${ids[0]!})`
+      this.#isMarked = rows.get(sql`${mark} on conflict do nothing returning site_id`) !== undefined
+    }
     for (const id of ids) {
       const row = book.byId(id)
       if (row) this.#rows.set(id, row)
@@ -85,7 +89,8 @@ export class Unpacked {
 
   #forget(rows: RowStatements): void {
     this.#rows.clear()
-    rows.run(sql`delete from revenue_unpacked where site_id = ${this.#siteId}`)
+    if (this.#isMarked) rows.run(sql`delete from revenue_unpacked where site_id = ${this.#siteId}`)
+    this.#isMarked = false
   }
 }
 

@@ -66,14 +66,24 @@ test("transactions that an interruption has left unpacked are packed by the next
   await shop.sell([{ at: "2026-11-26T10:00:00Z", order: "1", revenue: { amount: "3", currency: "EUR" } }])
   events.rows((rows) => {
     const book = new Book(rows, 1)
-    for (let number = 0; number < 3; number++) book.insert(saleOf(number))
+    for (let number = 0; number < 3; number++) book.insert(attributed(number))
     book.flush()
     new Unpacked(1).add(rows, book, numberer)
     expect(packed(rows)).toHaveLength(1)
   })
+  // Other transactions that are packed meanwhile do not hide what is left.
+  events.rows((rows) => {
+    const book = new Book(rows, 1)
+    book.insert(attributed(3))
+    book.flush()
+    const others = new Unpacked(1)
+    others.add(rows, book, numberer)
+    others.pack(rows, numberer)
+    expect(packed(rows)).toHaveLength(2)
+  })
   shop.instance.clock.advance(300_000)
   await shop.instance.runJobs()
-  expect(events.rows(packed)).toHaveLength(4)
+  expect(events.rows(packed)).toHaveLength(5)
   expect(events.rows(packed)).toEqual(events.rows(stored))
 })
 
@@ -95,6 +105,9 @@ const saleOf = (number: number) => ({
   ),
   ...(number % 3 === 0 && { dims_json: JSON.stringify({ source: `source ${number % 7}`, event: "purchase" }), visit_started_at: 1 }),
 })
+
+/** A sale whose visit was looked up already, so that no later step changes it. */
+const attributed = (number: number) => ({ ...saleOf(number), is_open: 0 })
 
 type Row = [id: number, amount: number, source: string]
 
