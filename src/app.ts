@@ -197,7 +197,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     ...plugins.tasks,
     ...jobTasks(instance),
   ]
-  const timers = createTimers(tasks, { clock, log, onJump })
+  const timers = createTimers(tasks, { clock, log, nodes: instance.nodes, onJump })
   let control: { stop(): void } | undefined
   const parts = { instance, erasure, hooks: registry.hooks, engine, collector, operations, plugins, memberships, console: admin }
   return {

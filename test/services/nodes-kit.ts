@@ -1,11 +1,12 @@
 import { join } from "node:path"
 import { type Instance, openInstance } from "../../src/services/instance/instance.ts"
+import type { SmtpSettings } from "../../src/services/mail/mail.ts"
 import { libsqlServer } from "../fakes/libsql-server.ts"
 import { fixedClock, temporaryFolder } from "../kit.ts"
 import { NOW, optionsFor } from "./stores-kit.ts"
 
 /** Opens nodes that share a catalog on a server, each with a data folder of its own, and closes all at the end of the scope. */
-export async function openNodes() {
+export async function openNodes({ smtp }: { smtp?: SmtpSettings } = {}) {
   const folder = temporaryFolder()
   const server = await libsqlServer(join(folder.path, "server"))
   const open: Instance[] = []
@@ -16,6 +17,7 @@ export async function openNodes() {
       secretKey: Buffer.alloc(32, 7).toString("base64"),
       severalNodes: true,
       clock,
+      accounts: { ...optionsFor("").accounts, smtp },
       plugins: [{ id: "notes", title: "Notes", permissions: {}, migrations: [], rowMigrations: [], sealedSlugs: [] }],
     })
   return {

@@ -14,6 +14,7 @@ import { createOidcProviders, type OidcProviders } from "../oidc/providers.ts"
 import { roleMapping } from "../oidc/roles.ts"
 import { createMembers } from "../organizations/members.ts"
 import type { Outbound } from "../outbound/outbound.ts"
+import type { LiveNodes } from "../runtime/nodes.ts"
 import { type Background, createBackground, type Task } from "../runtime/tasks.ts"
 import type { Random, Secrets } from "../secrets/secrets.ts"
 import type { InstanceSettings } from "../settings/settings.ts"
@@ -95,6 +96,7 @@ interface AccountsOptions {
   outbound: Outbound
   outbox: Outbox
   handover: Handover
+  nodes: LiveNodes | undefined
   /** Returns the base URL. Links in emails start with it, and passkeys are bound to its host. */
   publicUrl(): string
 }

@@ -225,7 +225,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
   const siteKeys = createSiteKeys({ catalog, secrets, random })
   const hostRulings = await loadHostRulings(catalog)
   const handover = createHandover()
-  const outbox = createOutbox({ catalog, clock, log })
+  const outbox = createOutbox({ catalog, clock, log, nodes })
   const sites = await createSites({ ...options, catalog, events, settings, keys: siteKeys, hostRulings, handover, outbox })
   const goals = await createGoals({ catalog, clock, outbox })
   const funnels = await createFunnels({ catalog, clock, outbox })
@@ -259,6 +259,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     outbound,
     outbox,
     handover,
+    nodes,
   })
   const connections = createConnections({ ...options, catalog, outbound, outbox, mail: accounts.mail, secrets: ofCore })
   const maintenance = await createMaintenance({ catalog, clock, audit })
@@ -278,6 +279,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     plugins: plugins.reload,
     schedules: schedules.reload,
     hosts: hostRulings.reload,
+    mails: async () => accounts.mail.wake(),
   })
   const shareOptions = { ...options, catalog, secrets, settings, passwords: accounts.passwords.lowPriority, visitorSets }
   return {

@@ -39,7 +39,7 @@ export interface UpkeepOptions extends BackupTasksOptions {
   /** Returns all sites except deleted ones. */
   allSites(): Promise<readonly Site[]>
   sites: Pick<Sites, "directory">
-  salts: Pick<SaltStore, "destroy">
+  salts: Pick<SaltStore, "destroy" | "lost">
   states: StoreStates
   lease: CatalogLease | undefined
   changes: Changes | undefined
@@ -68,6 +68,7 @@ export function upkeepTasks(options: UpkeepOptions): Task[] {
     { name: "merge", every: 10 * MINUTE, run: () => merge(options) },
     { name: "return-free-pages", every: MINUTE, run: () => options.events.returnFreePages() },
     { name: "destroy-salts", every: MINUTE, run: () => destroySalts(options) },
+    ...(options.changes ? [{ name: "forget-lost-periods", every: 10 * MINUTE, run: () => forgetLostPeriods(options) }] : []),
     { name: "forget-user-ids", every: MINUTE, run: () => forgetUserIds(options) },
     { name: "retain", every: MINUTE, run: (signal) => retain(options, signal) },
     ...backupTasks(options),
@@ -121,6 +122,11 @@ async function merge({ events, clock }: UpkeepOptions): Promise<void> {
 
 async function destroySalts({ salts, events, clock }: UpkeepOptions): Promise<void> {
   await salts.destroy(clock.now(), (siteId, period) => events.forgetVisitors(siteId, period))
+}
+
+/** Destroys the visitors of periods whose salts another node has destroyed, also while this node was stopped. */
+export async function forgetLostPeriods({ salts, events }: Pick<UpkeepOptions, "salts" | "events">): Promise<void> {
+  for (const { siteId, period } of await salts.lost(events.visitorPeriods())) await events.forgetVisitors(siteId, period)
 }
 
 /** Deletes the user ids of sites that no longer store them. Those of a deleted site stay until it is purged. */

@@ -69,7 +69,7 @@ export interface JobsOptions {
   log: Log
   random: Random
   /** The nodes that share the catalog. Undefined for the only process of a catalog, to which all running jobs belong. */
-  nodes?: LiveNodes | undefined
+  nodes?: Pick<LiveNodes, "own" | "live"> | undefined
 }
 
 /** Returns the slot of one node, where every node has its own. */

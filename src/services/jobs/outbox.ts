@@ -13,6 +13,7 @@ import {
   openCursor,
   outboxRowById,
 } from "../../store/catalog/outbox.ts"
+import type { LiveNodes } from "../runtime/nodes.ts"
 
 export interface Consumer {
   /** Name of its cursor, which must be the same after a restart. */
@@ -54,6 +55,8 @@ interface OutboxOptions {
   catalog: Catalog
   clock: Clock
   log: Log
+  /** The nodes that share the catalog, of which one delivers to a consumer at a time. */
+  nodes?: Pick<LiveNodes, "takeTurn"> | undefined
 }
 
 /** A consumer with its position in the queue. */
@@ -71,7 +74,7 @@ interface Reader {
   busy: Promise<void> | undefined
 }
 
-export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
+export function createOutbox({ catalog, clock, log, nodes }: OutboxOptions): Outbox {
   const readers: Reader[] = []
   const abort = new AbortController()
   let isStarted = false
@@ -98,6 +101,13 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
     await reader.busy
     reader.busy = undefined
   }
+  async function readPosition(reader: Reader): Promise<void> {
+    reader.lastId = await openCursor(catalog, reader.consumer.name)
+    reader.storedId = reader.lastId
+  }
+  /** Returns whether this node delivers to a consumer. It continues where another one has stopped. */
+  const isOurs = async (reader: Reader): Promise<boolean> =>
+    !nodes || nodes.takeTurn(`deliver to ${reader.consumer.name}`, () => readPosition(reader))
   /** Reads the events after an id. Consumers that are at the same place share what was read, if nothing can be added to it. */
   function sliceAfter(after: number): Promise<OutboxRow[]> {
     if (shared?.after === after) return shared.rows
@@ -114,7 +124,7 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
     const { consumer } = reader
     reader.storedAt = clock.monotonic()
     try {
-      for (let more = true; more && !abort.signal.aborted; ) {
+      for (let more = true; more && !abort.signal.aborted && (await isOurs(reader)); ) {
         const rows = await sliceAfter(reader.lastId)
         const wanted = rows.filter((row) => wants(consumer, row))
         reader.hasWanted ||= wanted.length > 0
@@ -178,15 +188,14 @@ export function createOutbox({ catalog, clock, log }: OutboxOptions): Outbox {
       readers.push({ consumer, lastId: 0, storedId: 0, storedAt: 0, hasWanted: false, pausedUntil: 0, failures: 0, busy: undefined })
     },
     async start() {
-      for (const reader of readers) {
-        reader.lastId = await openCursor(catalog, reader.consumer.name)
-        reader.storedId = reader.lastId
-      }
+      for (const reader of readers) await readPosition(reader)
       isStarted = true
     },
     deliver,
     async forgetOld() {
-      const ends = readers.filter(({ consumer }) => consumer.isOn?.() ?? true).map(({ lastId }) => lastId)
+      const enabled = readers.filter(({ consumer }) => consumer.isOn?.() ?? true)
+      // Other nodes deliver to some consumers.
+      const ends = await Promise.all(enabled.map(({ consumer, lastId }) => (nodes ? openCursor(catalog, consumer.name) : lastId)))
       // Disabled consumers do not count, because they would keep all events forever. They only miss events older than a month.
       const upTo = ends.length > 0 ? Math.min(...ends) : await lastOutboxId(catalog)
       const before = clock.now() - OUTBOX.keptDays * 86_400_000

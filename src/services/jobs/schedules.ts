@@ -178,7 +178,7 @@ interface JobSlotsOptions {
   catalog: Catalog
   clock: Pick<Clock, "now">
   random: Random
-  nodes?: LiveNodes | undefined
+  nodes?: Pick<LiveNodes, "own"> | undefined
 }
 
 export function createJobSlots({ catalog, clock, random, nodes }: JobSlotsOptions): JobSlots {

@@ -2,6 +2,7 @@ import type { Clock } from "../../domain/clock.ts"
 import type { Log } from "../../domain/log.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import { deleteMail, insertMail, listDueMails, postponeMail, type WaitingMail } from "../../store/catalog/outbox.ts"
+import type { LiveNodes } from "../runtime/nodes.ts"
 import type { Random, Secrets } from "../secrets/secrets.ts"
 import { createDelivery, type OpenedMail } from "./delivery.ts"
 import { composed, DEADLINE_MS, refuseHeaders, transportOver } from "./message.ts"
@@ -79,6 +80,8 @@ interface MailOptions {
   secrets: Secrets
   log: Log
   smtp: SmtpSettings | undefined
+  /** The nodes that share the catalog, of which one sends the emails. */
+  nodes?: Pick<LiveNodes, "takeTurn"> | undefined
 }
 
 /** A row of the queue without its content. */
@@ -93,7 +96,7 @@ const FAREWELL_MS = 2_000
 /** Returns the place that a queued email is encrypted for. */
 export const mailPlace = (name: string) => ({ table: "mails", row: name, purpose: "letter" })
 
-export function createMail({ catalog, clock, random, secrets, log, smtp }: MailOptions): MailQueue {
+export function createMail({ catalog, clock, random, secrets, log, smtp, nodes }: MailOptions): MailQueue {
   const receivers = new Map<string, ReceiveOutcome>()
   const stopping = new AbortController()
   let transport: ReturnType<typeof transportOver> | undefined
@@ -110,6 +113,7 @@ export function createMail({ catalog, clock, random, secrets, log, smtp }: MailO
   /** Lists due emails with their contents. One whose key is lost can never be sent, and is removed. */
   async function load(except: readonly number[], limit: number) {
     const mails: OpenedMail[] = []
+    if (nodes && !(await nodes.takeTurn("send emails"))) return { mails, hasMore: false }
     const rows = await listDueMails(catalog, { now: clock.now(), except, limit })
     for (const { sealed, ...mail } of rows) {
       const opened = secrets.open(sealed, mailPlace(mail.name))

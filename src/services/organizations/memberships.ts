@@ -85,7 +85,7 @@ export function createMemberships(options: MembershipsOptions): Memberships {
       { name: "write-key-usage", every: 60, run: () => keyUsage.flush() },
       { name: "forget-key-usage", every: 3_600, run: () => keyUsage.forget() },
       { name: "end-keys-and-invitations", every: 60, run: () => Promise.all([keys.expire(), expireInvitations(catalog, clock.now())]) },
-      { name: "announce-ending-keys", every: 600, run: () => announceEndingKeys(options) },
+      { name: "announce-ending-keys", every: 600, isShared: true, run: () => announceEndingKeys(options) },
     ],
   }
 }

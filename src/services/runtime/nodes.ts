@@ -1,5 +1,6 @@
 import type { Catalog } from "../../store/catalog/catalog.ts"
-import { listLiveNodes, MAX_NODES, releaseNode, renewNode, takeNode } from "../../store/catalog/nodes.ts"
+import { LEASE_MS } from "../../store/catalog/lease.ts"
+import { listLiveNodes, MAX_NODES, releaseNode, renewNode, takeNode, takeTurn } from "../../store/catalog/nodes.ts"
 import { ExitFault } from "./exit.ts"
 import { type CatalogLease, describeProcess, inUse, type LeaseOptions, leaseBesideNodes, renewable } from "./remote-catalog.ts"
 
@@ -9,6 +10,11 @@ export interface LiveNodes {
   own: number
   /** Returns the numbers of all live nodes, this one included, as of the last renewal. */
   live(): readonly number[]
+  /**
+   * Takes the turn of work that only one node does at a time, and keeps it until this node stops or does not renew its lease. Returns false
+   * while another node has it. `begin` runs whenever this node gets the turn, before the work.
+   */
+  takeTurn(name: string, begin?: () => Promise<unknown>): Promise<boolean>
 }
 
 /** Lease of one of several nodes. Each holds its own, and renews it as the only process of a catalog does. */
@@ -35,6 +41,39 @@ export async function leaseMigration(catalog: Catalog, options: LeaseOptions, pa
   }
 }
 
+/** Minimum time between two attempts to take a turn that another node has. */
+const TURN_PAUSE_MS = 5_000
+/** Age of the lease from which turns are no longer certain, well before another node can take them. */
+const UNCERTAIN_MS = (LEASE_MS * 2) / 3
+
+interface TurnsOptions {
+  own: number
+  monotonic(): number
+  /** Returns the age of the lease in milliseconds. */
+  age(): number
+}
+
+function createTurns(catalog: Catalog, { own, monotonic, age }: TurnsOptions): LiveNodes["takeTurn"] {
+  const held = new Set<string>()
+  /** Monotonic times at which turns of other nodes can be asked for again. */
+  const pausedUntil = new Map<string, number>()
+  return async (name, begin) => {
+    if (age() > UNCERTAIN_MS) {
+      held.clear()
+      return false
+    }
+    if (held.has(name)) return true
+    if ((pausedUntil.get(name) ?? 0) > monotonic()) return false
+    if (!(await takeTurn(catalog, name, own))) {
+      pausedUntil.set(name, monotonic() + TURN_PAUSE_MS)
+      return false
+    }
+    await begin?.()
+    held.add(name)
+    return true
+  }
+}
+
 /** Joins the nodes of a migrated catalog. Rejects with exit code 73 when all numbers are taken. */
 export async function joinNodes(
   catalog: Catalog,
@@ -55,5 +94,6 @@ export async function joinNodes(
     lost: async () => inUse("Another process uses a copy of this data folder as the same node. Give each node its own folder"),
     release: () => releaseNode(catalog, holder),
   })
-  return { ...lease, own, live: () => live }
+  const { age, ...ofNode } = lease
+  return { ...ofNode, own, live: () => live, takeTurn: createTurns(catalog, { own, monotonic, age }) }
 }

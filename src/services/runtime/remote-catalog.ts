@@ -109,18 +109,19 @@ interface Renewal {
   release(): Promise<void>
 }
 
-/** Creates a lease from its statements. */
-export function renewable(monotonic: () => number, { renew, lost, release }: Renewal): CatalogLease {
+/** Creates a lease from its statements. `age` returns the milliseconds since it was taken or renewed. */
+export function renewable(monotonic: () => number, { renew, lost, release }: Renewal): CatalogLease & { age(): number } {
   let reachedAt = monotonic()
+  const age = () => monotonic() - reachedAt
   return {
+    age,
     async renew() {
       const startedAt = monotonic()
       if (!(await renew())) throw await lost()
       reachedAt = startedAt
     },
     watch() {
-      if (monotonic() - reachedAt > LEASE_MS)
-        throw new ExitFault("unavailable", "The catalog server could not be reached for 30 s. Start it")
+      if (age() > LEASE_MS) throw new ExitFault("unavailable", "The catalog server could not be reached for 30 s. Start it")
     },
     release,
   }

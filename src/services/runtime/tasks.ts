@@ -1,11 +1,14 @@
 import type { Clock } from "../../domain/clock.ts"
 import type { Log } from "../../domain/log.ts"
+import type { LiveNodes } from "./nodes.ts"
 
 /** A recurring task. It may take long; it never overlaps itself. */
 export interface Task {
   name: string
   /** Seconds between runs, counted in ticks, so that clock jumps have no effect. */
   every: number
+  /** Whether one of several nodes runs it for all. */
+  isShared?: boolean
   run(signal: AbortSignal): Promise<unknown>
 }
 
@@ -20,6 +23,8 @@ export interface Timers {
 export interface TimerOptions {
   clock: Clock
   log: Log
+  /** The nodes that share the catalog. */
+  nodes?: Pick<LiveNodes, "takeTurn"> | undefined
   /** Called when the wall clock has jumped by more than a minute. */
   onJump(milliseconds: number): void
 }
@@ -28,7 +33,7 @@ export interface TimerOptions {
 const PATIENCE_MS = 2_000
 
 /** Creates the timer for all upkeep. No caller awaits a task, so its errors are logged here. */
-export function createTimers(tasks: readonly Task[], { clock, log, onJump }: TimerOptions): Timers {
+export function createTimers(tasks: readonly Task[], { clock, log, nodes, onJump }: TimerOptions): Timers {
   const running = new Map<string, Promise<void>>()
   const abort = new AbortController()
   let timer: ReturnType<typeof setInterval> | undefined
@@ -52,9 +57,9 @@ export function createTimers(tasks: readonly Task[], { clock, log, onJump }: Tim
     return run
   }
 
-  async function perform({ name, run }: Task): Promise<void> {
+  async function perform({ name, run, isShared }: Task): Promise<void> {
     try {
-      await run(abort.signal)
+      if (!isShared || !nodes || (await nodes.takeTurn(name))) await run(abort.signal)
     } catch (error) {
       log.error("upkeep failed", { task: name, error })
     } finally {

@@ -11,6 +11,7 @@ import {
   upsertSalts,
   upsertSiteKey,
 } from "../../store/catalog/sites.ts"
+import type { SitePeriod } from "../../store/events/dictionary/visitors.ts"
 import type { Reload } from "../changes/changes.ts"
 import type { Random, SecretPlace, Secrets } from "../secrets/secrets.ts"
 
@@ -71,18 +72,14 @@ export function createSiteKeys({ catalog, secrets, random }: { catalog: Catalog;
   }
 }
 
-/** A salt period of one site. */
-export interface SitePeriod {
-  siteId: number
-  period: string
-}
-
 export interface SaltStore extends Salts {
   /**
    * Destroys expired salts by overwriting them, also in the catalog's log. `forget` is called before a salt is destroyed, so
    * that the event store never knows an id whose salt no longer exists. Returns the destroyed periods.
    */
   destroy(now: number, forget?: (siteId: number, period: string) => unknown): Promise<SitePeriod[]>
+  /** Returns those of the periods whose salts are destroyed. Another node may have destroyed them. */
+  lost(periods: readonly SitePeriod[]): Promise<SitePeriod[]>
 }
 
 interface SaltsOptions {
@@ -101,6 +98,12 @@ interface WantedSalt extends SitePeriod {
   destroyAt: number
 }
 
+/** A salt in memory, which each node forgets by its time. */
+interface HeldSalt {
+  salt: Uint8Array | Promise<Uint8Array>
+  destroyAt: number
+}
+
 /** A salt that events wait for. */
 interface AwaitedSalt extends WantedSalt {
   resolve(salt: Uint8Array): void
@@ -115,12 +118,17 @@ interface AwaitedSalt extends WantedSalt {
  */
 export function createSalts({ catalog, secrets, clock, random }: SaltsOptions): SaltStore {
   /** Salts by site, then by period. A combined string key would have to be built for every event. */
-  const salts = new Map<number, Map<string, Uint8Array | Promise<Uint8Array>>>()
+  const salts = new Map<number, Map<string, HeldSalt>>()
 
-  function remember({ siteId, period }: SitePeriod, salt: Uint8Array | Promise<Uint8Array>): void {
+  function remember({ siteId, period, destroyAt }: WantedSalt, salt: Uint8Array | Promise<Uint8Array>): void {
     const ofSite = salts.get(siteId)
-    if (ofSite) ofSite.set(period, salt)
-    else salts.set(siteId, new Map([[period, salt]]))
+    if (ofSite) ofSite.set(period, { salt, destroyAt })
+    else salts.set(siteId, new Map([[period, { salt, destroyAt }]]))
+  }
+  /** Lists the periods in memory that are over. Once their rows are gone, another node has destroyed them. */
+  function overdueInMemory(now: number): SitePeriod[] {
+    const held = [...salts].flatMap(([siteId, ofSite]) => [...ofSite].map(([period, { destroyAt }]) => ({ siteId, period, destroyAt })))
+    return held.filter(({ destroyAt }) => destroyAt <= now)
   }
   function forgetPeriod({ siteId, period }: SitePeriod): void {
     const ofSite = salts.get(siteId)
@@ -143,7 +151,7 @@ export function createSalts({ catalog, secrets, clock, random }: SaltsOptions): 
       const batch = awaited.slice(0, BATCH)
       awaited = awaited.slice(BATCH)
       try {
-        const found = await readOrCreate(batch)
+        const found = (await readAll(catalog, batch)) ?? (await catalog.transaction((statements) => readOrCreate(statements, batch)))
         for (const [index, { resolve, ...wanted }] of batch.entries()) {
           remember(wanted, found[index]!)
           resolve(found[index]!)
@@ -154,20 +162,30 @@ export function createSalts({ catalog, secrets, clock, random }: SaltsOptions): 
     }
     isReading = false
   }
-  /** Returns the salts in the order of the list. */
-  async function readOrCreate(wanted: readonly WantedSalt[]): Promise<Uint8Array[]> {
-    const rows = await listSalts(catalog, wanted)
+  /** Returns the stored salts in the order of the list; undefined for one that is missing or sealed with another secret key. */
+  async function readStored(statements: Statements, wanted: readonly WantedSalt[]): Promise<(Uint8Array | undefined)[]> {
+    const rows = await listSalts(statements, wanted)
     const sealed = new Map(rows.map(({ site_id, period, sealed }) => [`${site_id} ${period}`, sealed]))
-    const created: (WantedSalt & { salt: Uint8Array })[] = []
-    const salts = wanted.map(({ siteId, period, destroyAt }) => {
+    return wanted.map(({ siteId, period }) => {
       const stored = sealed.get(`${siteId} ${period}`)
-      const opened = stored && secrets.open(stored, saltPlace(siteId, period))
-      if (opened) return opened
+      return stored && secrets.open(stored, saltPlace(siteId, period))
+    })
+  }
+  /** Returns the salts in the order of the list, or undefined if one of them must be created. */
+  async function readAll(statements: Statements, wanted: readonly WantedSalt[]): Promise<Uint8Array[] | undefined> {
+    const stored = await readStored(statements, wanted)
+    return stored.every((salt) => salt !== undefined) ? stored : undefined
+  }
+  /** Returns the salts in the order of the list, within a transaction: another node may create the same. */
+  async function readOrCreate(statements: Statements, wanted: readonly WantedSalt[]): Promise<Uint8Array[]> {
+    const created: (WantedSalt & { salt: Uint8Array })[] = []
+    const salts = (await readStored(statements, wanted)).map((stored, index) => {
+      if (stored) return stored
       const salt = random(SALT_BYTES)
-      created.push({ siteId, period, destroyAt, salt })
+      created.push({ ...wanted[index]!, salt })
       return salt
     })
-    if (created.length > 0) await catalog.transaction((statements) => upsertSalts(statements, created.map(sealedSalt)))
+    await upsertSalts(statements, created.map(sealedSalt))
     return salts
   }
   const sealedSalt = ({ siteId, period, destroyAt, salt }: WantedSalt & { salt: Uint8Array }) => ({
@@ -177,10 +195,10 @@ export function createSalts({ catalog, secrets, clock, random }: SaltsOptions): 
   return {
     get(siteId, { name: period, expiresAt: destroyAt }) {
       const known = salts.get(siteId)?.get(period)
-      if (known) return known
+      if (known) return known.salt
       if (destroyAt <= clock.now()) return random(SALT_BYTES)
       const reading = read({ siteId, period, destroyAt })
-      remember({ siteId, period }, reading)
+      remember({ siteId, period, destroyAt }, reading)
       reading.catch(() => forgetPeriod({ siteId, period })) // the next call tries again; this caller receives the error
       return reading
     },
@@ -198,8 +216,21 @@ export function createSalts({ catalog, secrets, clock, random }: SaltsOptions): 
         )
         destroyed.push(...overdue.map(({ site_id, period }) => ({ siteId: site_id, period })))
       }
+      for (const period of overdueInMemory(now)) {
+        await forget?.(period.siteId, period.period)
+        forgetPeriod(period)
+      }
       if (destroyed.length > 0 && !catalog.remote) await catalog.checkpoint("truncate")
       return destroyed
+    },
+    async lost(periods) {
+      const found: SitePeriod[] = []
+      for (let first = 0; first < periods.length; first += BATCH) {
+        const slice = periods.slice(first, first + BATCH)
+        const stored = new Set((await listSalts(catalog, slice)).map(({ site_id, period }) => `${site_id} ${period}`))
+        found.push(...slice.filter(({ siteId, period }) => !stored.has(`${siteId} ${period}`)))
+      }
+      return found
     },
   }
 }

@@ -1,7 +1,7 @@
 import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
 
-/** What nodes keep in memory, as named by the triggers of the migration `0019_changes`. */
+/** What nodes keep in memory or wait for, as named by the triggers of the catalog. */
 export type Topic =
   | "sites"
   | "site_keys"
@@ -14,6 +14,7 @@ export type Topic =
   | "plugins"
   | "schedules"
   | "hosts"
+  | "mails"
 
 export interface ChangeRow {
   topic: Topic

@@ -45,6 +45,16 @@ export async function renewNode(catalog: Statements, holder: string): Promise<bo
 export const releaseNode = (catalog: Statements, holder: string): Promise<void> =>
   catalog.run(sql`update nodes set expires_at = 0 where holder = ${holder}`)
 
+/** Takes the turn of some work. Returns false while another live node has it. */
+export async function takeTurn(catalog: Statements, name: string, node: number): Promise<boolean> {
+  const row = await catalog.get(sql`
+    insert into turns (name, node) values (${name}, ${node})
+    on conflict (name) do update set node = excluded.node
+      where turns.node = excluded.node or turns.node not in (select number from nodes where expires_at > ${SERVER_NOW})
+    returning name`)
+  return row !== undefined
+}
+
 export interface NodeRow extends NewNode {
   number: number
   expires_at: number

@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test"
 import { openInstance } from "../../../src/services/instance/instance.ts"
+import { forgetLostPeriods } from "../../../src/services/instance/upkeep.ts"
 import { joinNodes, leaseMigration } from "../../../src/services/runtime/nodes.ts"
 import { openRemoteCatalog } from "../../../src/services/runtime/remote-catalog.ts"
 import { sql } from "../../../src/store/sql.ts"
 import { fixedClock, random } from "../../kit.ts"
+import { smtpServer } from "../mail/smtp-server.ts"
 import { openNodes } from "../nodes-kit.ts"
 import { NOW } from "../stores-kit.ts"
 
@@ -69,4 +71,117 @@ test("a number is never used again, so that the 256th node is rejected", async (
   await catalog.run(sql`update nodes set number = 255`)
   const { monotonic } = fixedClock(NOW)
   await expect(joinNodes(catalog, { node: "new", random, monotonic, version: "1.0.0" })).rejects.toMatchObject({ exit: "inUse" })
+})
+
+test("a turn stays with one node until that stops, dies, or no longer knows whether it has it", async () => {
+  await using nodes = await openNodes()
+  const [one, two] = [await nodes.node("one"), await nodes.node("two")]
+  const begun: string[] = []
+  const take = ({ nodes: own }: typeof one, name: string) => own!.takeTurn(name, async () => begun.push(`${name} ${own!.own}`))
+  expect([await take(one, "a"), await take(two, "a"), await take(two, "b"), await take(one, "a")]).toEqual([true, false, true, true])
+  await nodes.stop(one)
+  // A turn that another node has is not asked for all the time.
+  expect(await take(two, "a")).toBe(false)
+  nodes.clock.advance(5_000)
+  expect(await take(two, "a")).toBe(true)
+  expect(begun).toEqual(["a 1", "b 2", "a 2"])
+
+  const three = await nodes.node("three")
+  await three.catalog.run(sql`update nodes set expires_at = 0 where number = 2`)
+  expect(await take(three, "b")).toBe(true)
+  // Node 2 has not renewed its lease, so it works no longer, and gets only what no one took once it has.
+  nodes.clock.advance(16_000)
+  expect(await take(two, "a")).toBe(false)
+  await two.lease!.renew()
+  await three.lease!.renew()
+  expect([await take(two, "a"), await take(two, "b"), await take(three, "b")]).toEqual([true, false, true])
+})
+
+test("one node delivers product events to a consumer, and another continues where it stopped", async () => {
+  await using nodes = await openNodes()
+  const [one, two] = [await nodes.node("one"), await nodes.node("two")]
+  const seen: [number, unknown][] = []
+  for (const { nodes: own, outbox } of [one, two]) {
+    outbox.register({ name: "a", events: ["*"], consume: async ({ payload }) => void seen.push([own!.own, payload]) })
+    await outbox.start()
+  }
+  const write = async (node: typeof one, n: number) => {
+    await node.outbox.writeAlone({ event: "goal.met", organizationId: 1, payload: { n } })
+    await one.outbox.deliver()
+    await two.outbox.deliver()
+  }
+  await write(one, 1)
+  await write(two, 2)
+  await one.outbox.stop()
+  await nodes.stop(one)
+  nodes.clock.advance(5_000)
+  await two.outbox.writeAlone({ event: "goal.met", organizationId: 1, payload: { n: 3 } })
+  await two.outbox.deliver()
+  expect(seen).toEqual([
+    [1, { n: 1 }],
+    [1, { n: 2 }],
+    [2, { n: 3 }],
+  ])
+  await two.outbox.stop()
+})
+
+test("emails of all nodes are sent once", async () => {
+  await using server = await smtpServer()
+  const smtp = { host: "127.0.0.1", port: server.port, security: "none", user: undefined, password: undefined } as const
+  await using nodes = await openNodes({ smtp: { ...smtp, from: "stats@example.org", replyTo: undefined } })
+  const all = [await nodes.node("one"), await nodes.node("two")]
+  for (let i = 0; i < 10; i++)
+    for (const { accounts, nodes: own } of all)
+      await accounts.mail.send({ to: `bob${i}@example.org`, subject: `${own!.own}`, text: "Hello" })
+  for (let rounds = 0; rounds < 100 && server.mails.length < 20; rounds++) {
+    for (const { changes, accounts } of all) {
+      await changes!.poll()
+      await accounts.mail.settled()
+    }
+  }
+  expect(new Set(server.mails.map(({ to, headers }) => `${to} ${headers.get("subject")}`)).size).toBe(20)
+  expect(server.mails).toHaveLength(20)
+  for (const { accounts } of all) await accounts.mail.stop()
+})
+
+test("nodes use the same salts, and each forgets them and their visitors by time", async () => {
+  await using nodes = await openNodes()
+  const [one, two] = [await nodes.node("one"), await nodes.node("two")]
+  await one.organizations.create({ name: "Shop" })
+  await one.sites.create(1, { name: "Shop", hosts: ["shop.example"] })
+  const period = { name: "2026-11-21", expiresAt: Date.parse("2026-11-23") }
+  const [ofOne, ofTwo] = await Promise.all([one.salts.get(1, period), two.salts.get(1, period)])
+  expect(ofOne).toEqual(ofTwo)
+  const idOf = { high: 1, low: 1 }
+  const knows = ({ events }: typeof one) => events.write(0, (writer) => writer.findVisitor(1, period.name, idOf)) !== undefined
+  for (const { events } of [one, two]) events.write(0, (writer) => writer.visitor(1, period.name, idOf))
+  const destroy = ({ salts, events }: typeof one) => salts.destroy(nodes.clock.now(), (siteId, name) => events.forgetVisitors(siteId, name))
+  nodes.clock.advance(period.expiresAt - nodes.clock.now() - 1)
+  expect(await destroy(one)).toEqual([])
+  nodes.clock.advance(1)
+  expect(await destroy(one)).toEqual([{ siteId: 1, period: period.name }])
+  expect([knows(one), knows(two)]).toEqual([false, true])
+  // The row is gone, so only the time tells the second node.
+  await destroy(two)
+  expect(knows(two)).toBe(false)
+  expect(await two.salts.get(1, period)).not.toEqual(ofTwo)
+})
+
+test("a node that was stopped forgets the visitors of periods that ended meanwhile", async () => {
+  await using nodes = await openNodes()
+  const [one, two] = [await nodes.node("one"), await nodes.node("two")]
+  await one.organizations.create({ name: "Shop" })
+  await one.sites.create(1, { name: "Shop", hosts: ["shop.example"] })
+  for (const name of ["2026-11-20", "2026-11-21"]) {
+    await two.salts.get(1, { name, expiresAt: Date.parse("2026-11-23") })
+    for (let id = 0; id < 5; id++) two.events.write(0, (writer) => writer.visitor(1, name, { high: id, low: 1 }))
+  }
+  await two.events.seal(nodes.clock.now())
+  await nodes.stop(two)
+  await one.catalog.run(sql`delete from salts where period = '2026-11-20'`)
+  const again = await nodes.node("two")
+  const periods = () => again.events.visitorPeriods().map(({ period }) => period)
+  expect(periods()).toEqual(["2026-11-20", "2026-11-21"])
+  await forgetLostPeriods(again)
+  expect(periods()).toEqual(["2026-11-21"])
 })

@@ -123,6 +123,21 @@ export class Visitors {
     for (const [siteId, next] of this.#next) save.run(siteId, next)
   }
 
+  /** Lists the periods of all sites that have rotating ids, except transient ones. */
+  periods(): SitePeriod[] {
+    const held = this.#all()
+      .filter(({ name }) => !isTransient(name))
+      .map(({ siteId, name }): SitePeriod => ({ siteId, period: name }))
+    return [...new Map([...held, ...this.#storedPeriods()].map((period) => [`${period.siteId} ${period.period}`, period])).values()]
+  }
+
+  /** Steps from period to period in the index, because each has up to millions of ids. */
+  *#storedPeriods(): Generator<SitePeriod> {
+    const query = this.#db.query<SitePeriod, [number, string]>(`
+      select site_id as siteId, period from visitor_ids where (site_id, period) > (?, ?) order by site_id, period limit 1`)
+    for (let next = query.get(0, ""); next; next = query.get(next.siteId, next.period)) yield next
+  }
+
   /** Removes the lookup of a period from memory. Returns the rotating ids that were there, with their ordinals. */
   forget(siteId: number, period: string): Iterable<[Hash64, number]> {
     const known = this.#periods.get(siteId)?.get(period)
@@ -158,6 +173,12 @@ export class Visitors {
   #isStored(siteId: number, period: string): boolean {
     return this.#db.query("select 1 from visitor_ids where site_id = ? and period = ? limit 1").get(siteId, period) !== null
   }
+}
+
+/** A salt period of one site. */
+export interface SitePeriod {
+  siteId: number
+  period: string
 }
 
 /** The rotating ids of a site in one period. */

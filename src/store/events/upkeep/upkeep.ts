@@ -3,7 +3,7 @@ import { DEFAULT_SETTINGS } from "../../../domain/site.ts"
 import { lanesOf, type SegmentKind } from "../bytes/lanes.ts"
 import { ColumnCache } from "../cache.ts"
 import { deletePerson } from "../dictionary/identities.ts"
-import { isTransient } from "../dictionary/visitors.ts"
+import { isTransient, type SitePeriod } from "../dictionary/visitors.ts"
 import { translateErrors } from "../fault.ts"
 import {
   countVisitors,
@@ -108,6 +108,8 @@ export interface Upkeep {
    * resolves. An interrupted call must be repeated, so the caller destroys the salt only afterwards.
    */
   forgetVisitors(siteId: number, period: string): Promise<void>
+  /** Lists the periods of all sites that have a lookup from rotating ids to visitors. */
+  visitorPeriods(): SitePeriod[]
   /** Deletes segments that were replaced long enough ago that no report reads them. */
   dropRetired(now: number): Promise<void>
   /** Deletes the segments of closed visits that a second engine has had since before a moment. */
@@ -294,6 +296,7 @@ export function createUpkeep(journal: Journal, { tailBytes, sync, siteKey }: Upk
         await sync()
       })
     },
+    visitorPeriods: () => journal.memory.visitors.periods(),
     dropRetired: (now) => queued(() => dropRetiredInTurn(db, now - RETIRED_MS, journal.append)),
     dropShipped: (before, now) =>
       queued(async () =>
