@@ -6,6 +6,7 @@ import type { Log } from "../domain/log.ts"
 import { ReportRange } from "../domain/report.ts"
 import { tokenBuckets } from "../services/api-keys/token-buckets.ts"
 import type { Export } from "../services/export/export.ts"
+import { type LiveNodes, shareOf } from "../services/runtime/nodes.ts"
 import type { Peers } from "../web/guard.ts"
 import { accepts } from "./accept.ts"
 import { toFailure } from "./errors.ts"
@@ -14,6 +15,8 @@ import { allowPauses } from "./idle-timeouts.ts"
 export interface ExportAnswerOptions {
   log: Log
   now(): number
+  /** The nodes that share the catalog. */
+  nodes?: Pick<LiveNodes, "live"> | undefined
 }
 
 const HOUR_MS = 3_600_000
@@ -32,8 +35,8 @@ interface ExportRequest {
 }
 
 /** Creates responses that stream exports, with limits per caller. */
-export function exportAnswers({ log, now }: ExportAnswerOptions): (wanted: ExportRequest) => Promise<Response> {
-  const limits = exportLimits(now)
+export function exportAnswers({ log, now, nodes }: ExportAnswerOptions): (wanted: ExportRequest) => Promise<Response> {
+  const limits = exportLimits(now, nodes)
   return async ({ opened, request, server, caller, requestId, signal = request.signal, onEnd = () => {} }) => {
     const headers = fileHeaders(opened)
     // HEAD creates no file, so its length and failures are unknown.
@@ -67,7 +70,7 @@ const fileHeaders = ({ format, fileName, nextSince }: Export): Record<string, st
 })
 
 /** Limits the concurrent exports of a caller and exports of raw rows per hour. `take` returns a function to call at the end. */
-function exportLimits(now: () => number) {
+function exportLimits(now: () => number, nodes: Pick<LiveNodes, "live"> | undefined) {
   const hourly = tokenBuckets(API.rowExportsPerHour, now, HOUR_MS)
   const running = new Map<string, number>()
   return {
@@ -75,7 +78,7 @@ function exportLimits(now: () => number) {
       const count = running.get(caller) ?? 0
       if (count >= API.exportsAtOnce)
         throw limited(`You already have ${API.exportsAtOnce} running exports. Wait until one has finished.`, 5)
-      const level = isOfRows ? hourly.take(caller) : undefined
+      const level = isOfRows ? hourly.take(caller, shareOf(API.rowExportsPerHour, nodes)) : undefined
       if (level?.taken === false) throw limited(`You can export raw rows ${API.rowExportsPerHour} times per hour.`, level.retryAfter)
       running.set(caller, count + 1)
       return () => {

@@ -1,6 +1,7 @@
 import { AppError } from "../domain/error.ts"
 import type { ApiKey } from "../domain/key.ts"
 import { type Level, tokenBuckets } from "../services/api-keys/token-buckets.ts"
+import { type LiveNodes, shareOf } from "../services/runtime/nodes.ts"
 
 /** Members of a key that determine its limit. */
 type Limited = Pick<ApiKey, "id" | "rate_limit">
@@ -13,10 +14,13 @@ export interface ApiLimits {
   take(key: Limited, headers: Record<string, unknown>): void
 }
 
-/** Creates the limit. `usual` is the default number of requests per minute; 0 disables the limit and its headers. */
-export function apiLimits(usual: number, now: () => number): ApiLimits {
+/**
+ * Creates the limit. `usual` is the default number of requests per minute; 0 disables the limit and its headers. Several nodes divide the
+ * number among them.
+ */
+export function apiLimits(usual: number, now: () => number, nodes?: Pick<LiveNodes, "live">): ApiLimits {
   const buckets = tokenBuckets(usual, now)
-  const sizeOf = ({ rate_limit }: Limited): number => rate_limit ?? usual
+  const sizeOf = ({ rate_limit }: Limited): number => shareOf(rate_limit ?? usual, nodes)
 
   function write(level: Level, size: number, headers: Record<string, unknown>): void {
     headers["ratelimit-policy"] = `"default";q=${size};w=60`

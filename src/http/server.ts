@@ -7,6 +7,7 @@ import type { Funnels, Goals } from "../services/definitions/goals.ts"
 import type { Exports } from "../services/export/export.ts"
 import type { Organizations } from "../services/organizations/organizations.ts"
 import type { Health } from "../services/runtime/health.ts"
+import type { LiveNodes } from "../services/runtime/nodes.ts"
 import type { Configurations } from "../services/sites/configuration.ts"
 import type { Sites } from "../services/sites/sites.ts"
 import { createPlausibleV1 } from "../services/stats/plausible-v1.ts"
@@ -63,6 +64,8 @@ export interface ServerOptions
   hsts: boolean
   /** Requests per minute and key; 0 = no limit. */
   apiRateLimit: number
+  /** The nodes that share the catalog. */
+  nodes: LiveNodes | undefined
   /** Hosts of the dashboard in addition to that of the base URL. */
   allowedHosts: readonly string[]
   /** Origins whose pages may call the public API. */
@@ -166,7 +169,7 @@ interface RoutesKit {
 /** Creates the routes for programs: public API, MCP, health and documentation. */
 function programRoutes(options: ServerOptions, { create, onKey }: RoutesKit): AnyElysia[] {
   const { apiRateLimit, now, health, stats, collector } = options
-  const gate = keyGate({ ...options, limits: apiLimits(apiRateLimit, now), onKey })
+  const gate = keyGate({ ...options, limits: apiLimits(apiRateLimit, now, options.nodes), onKey })
   const auth = publicRouter(gate)
   const kit = { auth, create, audit: options.audit }
   return [

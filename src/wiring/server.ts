@@ -57,6 +57,7 @@ export const serverOptions = ({ config, clock, log, version }: AppOptions, insta
   limits: limitsInForce(config),
   allowedHosts: config.allowed_hosts,
   apiRateLimit: config.api_rate_limit,
+  nodes: instance.nodes,
   corsOrigins: config.api_cors_origins,
   mcpAllowedOrigins: config.mcp_allowed_origins,
 })

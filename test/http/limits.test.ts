@@ -2,6 +2,7 @@ import { expect, test } from "bun:test"
 import { AppError } from "../../src/domain/error.ts"
 import { apiLimits } from "../../src/http/limits.ts"
 import { tokenBuckets } from "../../src/services/api-keys/token-buckets.ts"
+import { shareOf } from "../../src/services/runtime/nodes.ts"
 import { fixedClock } from "../kit.ts"
 
 const KEY = { id: 7, rate_limit: null }
@@ -54,6 +55,24 @@ test("sets the headers of a key's limit, before and after taking a token", () =>
   limits.take(KEY, headers)
   expect(() => limits.take(KEY, headers)).toThrow(AppError)
   expect(headers).toMatchObject({ ratelimit: '"default";r=0;t=60' })
+})
+
+test("several nodes divide a key's limit among those that are live", () => {
+  const clock = fixedClock("2026-11-21T12:00:00Z")
+  let live = [1, 2, 3]
+  const limits = apiLimits(7, clock.now, { live: () => live })
+  const headers: Record<string, unknown> = {}
+  limits.take(KEY, headers)
+  limits.take(KEY, headers)
+  expect(headers).toMatchObject({ "x-ratelimit-limit": "2", "x-ratelimit-remaining": "0" })
+  expect(() => limits.take(KEY, headers)).toThrow(AppError)
+  clock.advance(60_000)
+  live = [1]
+  limits.take(KEY, headers)
+  expect(headers).toMatchObject({ "x-ratelimit-limit": "7" })
+  // Each of many nodes lets a request pass, and no limit stays none.
+  expect(shareOf(2, { live: () => [1, 2, 3] })).toBe(1)
+  expect(shareOf(0, { live: () => [1, 2, 3] })).toBe(0)
 })
 
 test("a key's own limit applies even if the instance has none", () => {

@@ -38,8 +38,8 @@ still open follow in a later export. If no visit has ended since then, the file 
 Imported visits are only in exports of a range.`
 
 /** Creates the route that streams an export of a site. */
-export function exportRoutes(auth: ApiKeyAuth, { exports, log, now }: ExportRoutesOptions) {
-  const answer = exportAnswers({ log, now })
+export function exportRoutes(auth: ApiKeyAuth, { exports, log, now, nodes }: ExportRoutesOptions) {
+  const answer = exportAnswers({ log, now, nodes })
 
   return new Elysia({ prefix: "/api/public/v1/sites/:site_id/export" }).use(auth).get(
     "",

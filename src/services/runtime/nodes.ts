@@ -17,6 +17,10 @@ export interface LiveNodes {
   takeTurn(name: string, begin?: () => Promise<unknown>): Promise<boolean>
 }
 
+/** Returns the part of a limit that one of several nodes enforces, because nodes do not see the requests of the others. 0 is no limit. */
+export const shareOf = (limit: number, nodes: Pick<LiveNodes, "live"> | undefined): number =>
+  nodes && limit > 0 ? Math.max(1, Math.floor(limit / nodes.live().length)) : limit
+
 /** Lease of one of several nodes. Each holds its own, and renews it as the only process of a catalog does. */
 export interface NodeLease extends CatalogLease, LiveNodes {}
 

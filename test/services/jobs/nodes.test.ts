@@ -51,12 +51,12 @@ async function openNodes(kindsOf: (node: number) => Record<string, Partial<JobKi
 test("another node takes over a job whose lease is over, and the first can neither continue nor end it", async () => {
   const seen: [node: number, payload: unknown][] = []
   const refusals: string[] = []
-  const paused = Promise.withResolvers<void>()
+  const [paused, finished] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   await using nodes = await openNodes((node) => ({
     "a.do-it": {
       async run({ payload, save, signal }) {
         seen.push([node, payload])
-        if (node === 2) return
+        if (node === 2) return finished.promise
         await save({ at: 5 })
         await paused.promise
         await save({ at: 9 }).catch((error) => refusals.push(error.message))
@@ -72,9 +72,13 @@ test("another node takes over a job whose lease is over, and the first can neith
   await two.jobs.drain()
   expect(await nodes.states()).toEqual([{ id: 1, state: "running" }])
   await nodes.expire()
-  await two.jobs.drain()
+  await two.jobs.tick()
+  await one.jobs.tick()
   paused.resolve()
   await one.jobs.drain()
+  expect(await nodes.states()).toEqual([{ id: 1, state: "running" }])
+  finished.resolve()
+  await two.jobs.drain()
   expect(seen).toEqual([
     [1, { at: 0 }],
     [2, { at: 5 }],

@@ -3,8 +3,9 @@ import { openInstance } from "../../../src/services/instance/instance.ts"
 import { forgetLostPeriods } from "../../../src/services/instance/upkeep.ts"
 import { joinNodes, leaseMigration } from "../../../src/services/runtime/nodes.ts"
 import { openRemoteCatalog } from "../../../src/services/runtime/remote-catalog.ts"
+import { createTimers } from "../../../src/services/runtime/tasks.ts"
 import { sql } from "../../../src/store/sql.ts"
-import { fixedClock, random } from "../../kit.ts"
+import { fixedClock, memoryLog, random } from "../../kit.ts"
 import { smtpServer } from "../mail/smtp-server.ts"
 import { openNodes } from "../nodes-kit.ts"
 import { NOW } from "../stores-kit.ts"
@@ -123,6 +124,21 @@ test("one node delivers product events to a consumer, and another continues wher
     [2, { n: 3 }],
   ])
   await two.outbox.stop()
+})
+
+test("a shared task runs on one node, and any other task on each", async () => {
+  await using nodes = await openNodes()
+  const runs: string[] = []
+  for (const name of ["one", "two"]) {
+    const { nodes: own } = await nodes.node(name)
+    const tasks = [
+      { name: "announce", every: 60, isShared: true, run: async () => runs.push(`announce ${own!.own}`) },
+      { name: "checkpoint", every: 60, run: async () => runs.push(`checkpoint ${own!.own}`) },
+    ]
+    const timers = createTimers(tasks, { clock: nodes.clock, log: memoryLog(), nodes: own, onJump: () => {} })
+    for (const task of tasks) await timers.wake(task.name)
+  }
+  expect(runs).toEqual(["announce 1", "checkpoint 1", "checkpoint 2"])
 })
 
 test("emails of all nodes are sent once", async () => {
