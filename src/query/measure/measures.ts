@@ -64,13 +64,13 @@ export interface Measures {
   imported: ImportedTotals
   read(part: Part): void
   /** What `read` adds to. Complete without `UNKEPT` metrics. */
-  sums: readonly GroupedSums[]
+  sums: readonly SummedGroups[]
 }
 
-interface GroupedSums {
-  summable: Summable
-  /** Whether the groups are those of the query, and not a single one. */
-  isGrouped: boolean
+/** Measures with the same groups: those of a choice, or others than the groups of events and visits. */
+export interface SummedGroups {
+  chosen?: Chosen
+  summables: readonly Summable[]
 }
 
 /** `returning` has a bit for each visitor who can have several visits in what is read. It is used only with groupings. */
@@ -273,17 +273,22 @@ function neededMeasures(measures: Openable, query: Query): NeededMeasure[] {
   return [...all, { ...visits, read: (part) => isRowless(part, measures, query) || visits.read(part) }]
 }
 
-/** The metrics that need more than sums which can be kept, or other groups than those of the query. */
-export const UNKEPT: readonly Metric[] = [...NEEDED_BY.groupAudience, ...NEEDED_BY.revenue, ...NEEDED_BY.pages, ...NEEDED_BY.vitals]
+/** The metrics that need more than sums which can be kept. */
+export const UNKEPT: readonly Metric[] = [...NEEDED_BY.pages, ...NEEDED_BY.vitals]
 
-function sumsOf(needed: readonly NeededMeasure[], { conversions, total, audience }: Opened): GroupedSums[] {
-  return needed.flatMap((measure): GroupedSums[] => {
-    if (measure === conversions) return conversions.sums.map((summable) => ({ summable, isGrouped: true }))
-    return isSummable(measure) ? [{ summable: measure, isGrouped: measure !== total && measure !== audience }] : []
-  })
+function sumsOf(needed: readonly NeededMeasure[], measures: Opened): SummedGroups[] {
+  const { chosen, groupAudienceChosen, conversions, revenue, total, audience, groupAudience } = measures
+  const single: readonly NeededMeasure[] = [total, audience]
+  const own = needed.filter(isSummable)
+  const grouped = own.filter((measure) => !single.includes(measure) && measure !== groupAudience)
+  return [
+    { chosen, summables: needed.includes(conversions) ? [...grouped, ...conversions.sums] : grouped },
+    { chosen: groupAudienceChosen, summables: own.filter((measure) => measure === groupAudience) },
+    { summables: [...own.filter((measure) => single.includes(measure)), ...(needed.includes(revenue) ? [revenue.currencies] : [])] },
+  ]
 }
 
-const isSummable = (measure: object): measure is Summable => "take" in measure
+const isSummable = (measure: NeededMeasure): measure is NeededMeasure & Summable => "take" in measure
 
 /** Returns whether every group of V in this part is also one of E: all its events are in the range, and no grouping is by time. */
 function isRowless(part: Part, { buckets }: Openable, { range, groupings, fillBuckets }: Query): boolean {

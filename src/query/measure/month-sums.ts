@@ -1,4 +1,4 @@
-import type { Grouping, Query } from "../../domain/query.ts"
+import type { Query } from "../../domain/query.ts"
 import type { Part, Snapshot } from "../../store/events/part.ts"
 import { namesPeople } from "../filter/filter-variants.ts"
 import { bucketAt } from "../parse/buckets.ts"
@@ -7,12 +7,16 @@ import type { Sums } from "../parts/sums.ts"
 import { bitset } from "../parts/visitor-bits.ts"
 import { type MeasureContext, type Measures, measureContext, openMeasures, UNKEPT } from "./measures.ts"
 import { orderedPart } from "./ordered-part.ts"
+import type { Chosen } from "./selection.ts"
 
 /** Sums of a month as they are kept: for any range that contains it, and whatever numbers its groups have there. */
-interface MonthSums {
-  /** For each grouping the codes of the groups, or the starts of their buckets. */
+type MonthSums = readonly KeptGroups[]
+
+/** In the order of `Measures.sums`. */
+interface KeptGroups {
+  /** For each grouping of the choice, the codes of the groups, or the starts of their buckets. */
   codes: Float64Array[]
-  /** By measure. The groups of those with groupings are positions in `codes`. */
+  /** By measure. If there is a choice, their groups are positions in `codes`. */
   sums: Sums[]
 }
 
@@ -22,7 +26,7 @@ export const canBeKept = ({ metrics, filter }: Query): boolean =>
 
 /** Returns the function that says whether a part surely has no event or visit of the query. */
 export const lacking = ({ query, chosen }: MeasureContext): ((part: Part) => boolean) =>
-  query.metrics.includes("conversion_rate") ? () => false : chosen.filter.lacks
+  query.metrics.some((metric) => metric.endsWith("conversion_rate")) ? () => false : chosen.filter.lacks
 
 interface MonthsOptions {
   measures: Measures
@@ -61,28 +65,30 @@ function openMonthReader(snapshot: Snapshot, query: Query): MonthReader {
       measures.read(orderedPart(part))
     }
     returning.fill(0, from, from + again.length)
-    const taken = measures.sums.map(({ summable }) => summable.take({ from, bits: crossing }))
-    return numbered(taken, measures, query.groupings)
+    return measures.sums.map(({ chosen, summables }) => {
+      const taken = summables.map((summable) => summable.take({ from, bits: crossing }))
+      return chosen ? numbered(taken, chosen) : { codes: [], sums: taken }
+    })
   }
 }
 
 /** Numbers the groups that occur in the sums from 0. */
-function numbered(taken: readonly Sums[], { chosen, buckets, sums }: Measures, groupings: readonly Grouping[]): MonthSums {
+function numbered(taken: readonly Sums[], { index, sources, edges }: Chosen): KeptGroups {
   const numbers = new Map<number, number>()
   const numberOf = (group: number): number => {
     const known = numbers.get(group) ?? numbers.size
     numbers.set(group, known)
     return known
   }
-  const all = taken.map((each, index) => (sums[index]!.isGrouped ? renumbered(each, numberOf) : each))
+  const sums = taken.map((each) => renumbered(each, numberOf))
   const groups = [...numbers.keys()]
-  const codes = groupings.map(({ by }, grouping) =>
+  const codes = sources.map(({ grouping }, place) =>
     Float64Array.from(groups, (group) => {
-      const code = chosen.index.codeOf(group, grouping)
-      return by === "time" ? buckets!.edges[code]! : code
+      const code = index.codeOf(group, place)
+      return grouping.by === "time" ? edges[code]! : code
     }),
   )
-  return { codes, sums: all }
+  return { codes, sums }
 }
 
 const renumbered = ({ groups, figures, crossing }: Sums, numberOf: (group: number) => number): Sums => ({
@@ -91,28 +97,30 @@ const renumbered = ({ groups, figures, crossing }: Sums, numberOf: (group: numbe
   ...(crossing && { crossing: { groups: crossing.groups.map(numberOf), visitors: crossing.visitors } }),
 })
 
-function add({ codes, sums }: MonthSums, month: Month, { chosen, buckets, sums: measures }: Measures): void {
-  const count = codes[0]?.length ?? 1
-  // A range can cut the first bucket of a month, which then has another start.
-  const first = Math.min(...month.parts.map(({ minAt }) => minAt))
-  const own = codes.map((column, grouping) =>
-    Uint32Array.from(column, (code) =>
-      chosen.sources[grouping]!.grouping.by === "time" ? bucketAt(buckets!.edges, Math.max(code, first)) : code,
-    ),
-  )
-  const groups = new Uint32Array(count)
-  chosen.index.assign(own, count, groups)
-  sums.forEach((each, index) => {
-    const { summable, isGrouped } = measures[index]!
-    summable.add(isGrouped ? renumbered(each, (number) => groups[number]!) : each)
+function add(kept: MonthSums, { parts }: Month, { sums: measures }: Measures): void {
+  const first = Math.min(...parts.map(({ minAt }) => minAt))
+  kept.forEach(({ codes, sums }, place) => {
+    const { chosen, summables } = measures[place]!
+    const groups = chosen && groupsOf(codes, chosen, first)
+    sums.forEach((each, index) => {
+      summables[index]!.add(groups ? renumbered(each, (number) => groups[number]!) : each)
+    })
   })
 }
 
-function bytesOf({ codes, sums }: MonthSums): number {
-  const columns = sums.flatMap(({ groups, figures, crossing }) => [
-    groups,
-    figures,
-    ...(crossing ? [crossing.groups, crossing.visitors] : []),
-  ])
-  return [...codes, ...columns].reduce((bytes, { byteLength }) => bytes + byteLength, 0)
+/** Returns the groups with some codes. `first` is the time of the first event of the month. */
+function groupsOf(codes: readonly Float64Array[], { index, sources, edges }: Chosen, first: number): Uint32Array {
+  const count = codes[0]?.length ?? 1
+  const own = codes.map((column, place) =>
+    // A range can cut the first bucket of a month, which then has another start.
+    Uint32Array.from(column, (code) => (sources[place]!.grouping.by === "time" ? bucketAt(edges, Math.max(code, first)) : code)),
+  )
+  const groups = new Uint32Array(count)
+  index.assign(own, count, groups)
+  return groups
+}
+
+function bytesOf(kept: MonthSums): number {
+  const ofSums = ({ groups, figures, crossing }: Sums) => [groups, figures, ...(crossing ? [crossing.groups, crossing.visitors] : [])]
+  return kept.flatMap(({ codes, sums }) => [...codes, ...sums.flatMap(ofSums)]).reduce((bytes, { byteLength }) => bytes + byteLength, 0)
 }

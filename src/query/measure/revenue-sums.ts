@@ -1,12 +1,15 @@
 import type { Part, RevenueColumns } from "../../store/events/part.ts"
 import { grownNumbers, grownSums } from "../filter/buffers.ts"
+import { type Summable, takeFigures } from "../parts/sums.ts"
 import type { RowList } from "./codes.ts"
 import { keepInRange, keepMarked } from "./row-lists.ts"
 import { type Chosen, groupedLists, matchingCompletions } from "./selection.ts"
 
 /** Revenue of the events of E in minor units of the site's currency, by group. */
-export interface RevenueSums {
+export interface RevenueSums extends Summable {
   read(part: Part): void
+  /** The currencies that occurred, whose numbers stand for groups. */
+  currencies: Summable
   total(group: number): number
   /** Returns the number of events of E with revenue in the site's currency. */
   count(group: number): number
@@ -32,6 +35,31 @@ export function revenueSums(chosen: Chosen, currency: number | undefined, curren
       const { rows, groups, count } = lists.grouped(part, list, "event")
       sums = { total: grownSums(sums.total, chosen.index.size), count: grownNumbers(sums.count, chosen.index.size) }
       addRevenue({ rows, groups, count }, revenue, currency ?? NONE, sums, occurred)
+    },
+    take: () =>
+      takeFigures(chosen.index.size, 2, (group, place) => {
+        const from = place === 0 ? sums.total : sums.count
+        const figure = from[group] ?? 0
+        from[group] = 0 // has no effect beyond the end
+        return figure
+      }),
+    add({ groups, figures }) {
+      sums = { total: grownSums(sums.total, chosen.index.size), count: grownNumbers(sums.count, chosen.index.size) }
+      groups.forEach((group, i) => {
+        sums.total[group]! += figures[2 * i]!
+        sums.count[group]! += figures[2 * i + 1]!
+      })
+    },
+    currencies: {
+      take: () =>
+        takeFigures(currencies, 1, (id) => {
+          const figure = occurred[id]!
+          occurred[id] = 0
+          return figure
+        }),
+      add({ groups }) {
+        for (const id of groups) occurred[id] = 1
+      },
     },
     total: (group) => sums.total[group] ?? 0,
     count: (group) => sums.count[group] ?? 0,
