@@ -72,7 +72,7 @@ describe.skipIf(!hasClickhouse())("over ClickHouse", () => {
       channel.close()
       world[Symbol.dispose]()
     }
-    return { world, random, time, earlier: [], [Symbol.dispose]: close }
+    return { world, random, time, earlier: { tables: [], funnels: [] }, [Symbol.dispose]: close }
   }
 
   test.each(Array.from({ length: WORLDS }, (_, index) => SEED * 1_000 + index))(

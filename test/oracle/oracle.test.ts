@@ -1,6 +1,6 @@
 import { test } from "bun:test"
 import { ORACLE_QUERIES, SEED } from "../size.ts"
-import { checkState } from "./check.ts"
+import { checkState, type Trial } from "./check.ts"
 import { STATES_WITH_TOTALS } from "./life.ts"
 import { seededRandom } from "./random.ts"
 import { TIMES } from "./traffic.ts"
