@@ -73,6 +73,40 @@ test("a month is read once for all later reports of the same kind, over any rang
   reader.close()
 })
 
+test("a report that is given up keeps the months that it has read", async () => {
+  using traffic = await twoMonths()
+  const reader = openForgetful(traffic.path)
+  let checks = 0
+  const giveUp = () => {
+    if (++checks === 3) throw new Error("Given up")
+  }
+  expect(() => aggregate(reader.snapshot(1), report(byCountry), giveUp)).toThrow("Given up")
+  damageFirst(traffic.path)
+  expect(rowsOf(reader, report(byCountry))).toEqual([
+    ["DE", 5, 5, 5, 62.5],
+    ["FR", 3, 3, 3, 37.5],
+  ])
+  reader.close()
+})
+
+test("revenue and conversion rates of a month are kept, too", async () => {
+  using traffic = openTraffic(FROM)
+  const sale = (at: number, amount: number) => ({ at, name: "Signup", revenue: { amount, currency: "EUR" } })
+  const country = { country: "DE" }
+  traffic.visit({ visitor: 0, traits: country, events: [{ at: FROM + DAY_MS }, sale(FROM + DAY_MS + 1, 500)] })
+  traffic.visit({ visitor: 1, traits: country, events: [{ at: FROM + DAY_MS }] })
+  await traffic.store.seal(FROM + 3 * DAY_MS, true)
+  const reader = openForgetful(traffic.path)
+  const goals = [{ id: 1, name: "Signup", kind: "event", match: "exact", value: "Signup" } as const]
+  const metrics = ["visitors", "conversions", "conversion_rate", "group_conversion_rate", "total_revenue"] as const
+  const query: Query = { ...report(byCountry), site: { ...SITE, goals }, metrics }
+  expect(rowsOf(reader, query)).toEqual([["DE", 2, 1, 50, 50, 500]])
+  damageFirst(traffic.path)
+  traffic.visit({ visitor: 2, traits: country, events: [sale(FROM + 70 * DAY_MS, 250)] })
+  expect(rowsOf(reader, query)).toEqual([["DE", 3, 2, 66.7, 66.7, 750]])
+  reader.close()
+})
+
 test("a visitor who comes back is counted once, which the month has to be read for", async () => {
   using traffic = await twoMonths()
   const reader = openForgetful(traffic.path)
