@@ -12,6 +12,7 @@ import { measureHundred } from "./hundred/hundred.ts"
 import { measureImports } from "./imports/imports.ts"
 import { measureIngest } from "./ingest/ingest.ts"
 import { measurePressure } from "./ingest/pressure.ts"
+import { measureShipping } from "./ingest/shipping.ts"
 import { measureSignIn } from "./ingest/sign-in.ts"
 import { measureTail } from "./ingest/tail.ts"
 import { measureReportEmails } from "./integrations/report-emails.ts"
@@ -51,6 +52,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   /** A hundred million, unless another number is given. */
   hundred: () => measureHundred({ ...year, events: values.events === ALL_SIZES ? 100_000_000 : largest.events }),
   pressure: () => measurePressure(largest),
+  shipping: measureShipping,
   sales: measureSales,
   reports: () => measureReportEmails({ sites: Number(values.sites) }),
   search: () => measureSearch({ days: Number(values["search-days"]), end: year.end }),

@@ -29,7 +29,7 @@ import { type ArrivedRecord, type NewRecord, type SenderFacts, samenessOf, sende
 import { collectFromServer, type ServerAnswer } from "./server-events.ts"
 import { hostOf, targetsOf } from "./which-site.ts"
 
-export interface CollectorOptions extends Pick<BufferOptions, "onStorageProblem" | "counts" | "watch"> {
+export interface CollectorOptions extends Pick<BufferOptions, "onStorageProblem" | "counts" | "watch" | "shipping"> {
   directory: SiteDirectory
   store: Pick<EventStore, "append" | "sync" | "syncNow" | "probe" | "held" | "forgetVisitors" | "room">
   salts: Salts

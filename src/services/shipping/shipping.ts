@@ -44,8 +44,8 @@ export interface Shipping extends BufferShipping {
 }
 
 const WAIT_MS = 2_000
-/** Interval at which the size of a growing spool is compared with its limit. */
-const MEASURE_MS = 1_000
+/** Interval at which the size of a growing spool is compared with its limit, and commits are looked for that brought no event. */
+const WATCH_MS = 1_000
 /** Pause before a thread that has failed is started again, and before a key is read again. */
 const RESTART_MS = 1_000
 
@@ -57,6 +57,8 @@ export function startShipping(options: ShippingOptions): Shipping {
   store.beginShipping()
   let isFull = false
   let isStopped = false
+  /** Last record that the thread knows to be on disk. */
+  let announced = 0
   let worker: Worker | undefined
   let restart: ReturnType<typeof setTimeout> | undefined
   const post = (message: ToShipper) => worker?.postMessage(message)
@@ -72,9 +74,19 @@ export function startShipping(options: ShippingOptions): Shipping {
       restart = setTimeout(begin, RESTART_MS)
     })
     post({ type: "open", path, node, server, settings, version })
-    // What an earlier process left in the log is shipped without an event.
+    announced = 0
+    announce()
+  }
+
+  /** Reports what no event was acknowledged for: what an earlier process left in the log, and commits that wait for the disk themselves. */
+  function announce(): void {
     const record = store.lastRecord()
-    void store.sync().then(() => post({ type: "synced", record }), ignore)
+    if (record > announced) void store.sync().then(() => synced(record), ignore)
+  }
+
+  function synced(record: number): void {
+    announced = Math.max(announced, record)
+    post({ type: "synced", record })
   }
 
   function take(message: FromShipper): void {
@@ -103,9 +115,10 @@ export function startShipping(options: ShippingOptions): Shipping {
     }
   }
 
-  const measuring = setInterval(() => {
+  const watching = setInterval(() => {
+    announce()
     if (acknowledgements.isSpooling || isFull) isFull = store.unshipped().bytes >= spoolBytes
-  }, MEASURE_MS)
+  }, WATCH_MS)
   begin()
   return {
     get state() {
@@ -118,12 +131,12 @@ export function startShipping(options: ShippingOptions): Shipping {
     },
     acknowledge() {
       const record = store.lastRecord()
-      post({ type: "synced", record })
+      synced(record)
       return acknowledgements.wait(record)
     },
     stop() {
       isStopped = true
-      clearInterval(measuring)
+      clearInterval(watching)
       clearTimeout(restart)
       worker?.terminate()
       acknowledgements.stop()
