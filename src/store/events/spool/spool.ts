@@ -87,17 +87,19 @@ export function nextUnshipped(db: Database, after: number): UnshippedSegment | u
 export function spoolSegments(db: Database, added: readonly number[], retired: readonly number[], now: number, floor?: number): void {
   const shipped = shippedRecord(db)
   if (shipped === undefined) return
-  const former = retired.map((id) => removeSegment(db, id))
-  const waiting = former.filter((each) => each?.shipped_at === null)
+  const former = retired.flatMap((id) => removeSegment(db, id) ?? [])
+  const waiting = former.filter(({ shipped_at }) => shipped_at === null)
   // The lowest one decides: what the engine has up to a higher one does not include the visits of the others.
-  const lowest = waiting.some((each) => each?.floor === null) ? null : Math.min(...waiting.map((each) => each?.floor ?? 0))
-  const last = former.length > 0 ? lowest : (floor ?? null)
+  const last = former.length > 0 ? lowestFloor(waiting.length > 0 ? waiting : former) : (floor ?? null)
   const isShipped = former.length > 0 ? waiting.length === 0 : last !== null && last <= shipped
   const add = db.query(
     `insert into spool (segment, floor, shipped_at) select id, ?2, ?3 from segments where id = ?1 and kind in (${KINDS})`,
   )
   for (const id of added) add.run(id, last, isShipped ? now : null)
 }
+
+const lowestFloor = (rows: readonly SpoolRow[]): number | null =>
+  rows.map(({ floor }) => floor).reduce((a, b) => (a === null || b === null ? null : Math.min(a, b)))
 
 interface SpoolRow {
   floor: number | null
