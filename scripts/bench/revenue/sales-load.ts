@@ -13,7 +13,7 @@ import type { LoadResult } from "../ingest/request-loop.ts"
 import { count, table } from "../table.ts"
 import { processorMs, quantile } from "../timing.ts"
 
-const ROUNDS = 16
+const ROUNDS = 12
 /** Shorter than the second after which sales are folded, also with the end of the sender. */
 const LOAD = { connections: 128, seconds: 0.6, warmUpSeconds: 0 }
 /** As many sales as let the server compile what it does with them, as one does that has run for a day. */
@@ -77,7 +77,7 @@ export async function measureSalesLoad(): Promise<void> {
 async function measureRound(bench: Bench, { isRevenueOn, saleEvery, rounds }: Case): Promise<void> {
   const { server, turnRevenue } = bench
   await turnRevenue(isRevenueOn)
-  await Bun.sleep(PAUSE.ms)
+  await settle(server) // what was missed while revenue was off is done now
   const before = processorMs(server.pid)
   const { perSecond, answers } = await load(bench, { ...LOAD, ...(saleEvery && { saleEvery }) })
   const answered = processorMs(server.pid)
