@@ -1,12 +1,11 @@
-import { TRAITS, VISITOR_KINDS } from "../../../src/domain/visit.ts"
+import { TRAITS } from "../../../src/domain/visit.ts"
 import { orderedPart } from "../../../src/query/measure/ordered-part.ts"
 import type { Clickhouse } from "../../../src/store/clickhouse/client.ts"
 import { ROW_COLUMNS, RowWriter } from "../../../src/store/clickhouse/row-binary.ts"
-import type { EventRow, VisitKey, VisitRow } from "../../../src/store/clickhouse/visit-row.ts"
+import { rowsOf, storedByVisit } from "../../../src/store/clickhouse/ship/visit-rows.ts"
+import type { VisitKey, VisitRow } from "../../../src/store/clickhouse/visit-row.ts"
 import type { SegmentKind } from "../../../src/store/events/bytes/lanes.ts"
-import { propertyDictionary } from "../../../src/store/events/dictionary/texts.ts"
 import type { Part, Snapshot } from "../../../src/store/events/part.ts"
-import { VITAL_NAMES } from "../../../src/store/events/tail/rows.ts"
 
 /** Random numbers from 0 up to 1. */
 export type Chance = () => number
@@ -29,7 +28,7 @@ export class Mirror {
   async follow(snapshot: Snapshot, kind: SegmentKind = "visits"): Promise<void> {
     const place = `${snapshot.siteId} ${kind}`
     const before = this.#written.get(place) ?? new Map<number, VisitRow>()
-    const now = new Map(rowsOf(snapshot, kind).map((row) => [row.visit, row]))
+    const now = new Map(snapshotRows(snapshot, kind).map((row) => [row.visit, row]))
     this.#version += 10
     const version = this.#version
     const inserts = [new RowWriter(), new RowWriter(), new RowWriter()]
@@ -58,7 +57,26 @@ export class Mirror {
     for (const writer of inserts) if (writer.count > 0) await this.clickhouse.insert("visits", ROW_COLUMNS, writer.finish())
     this.#written.set(place, now)
   }
+
+  /** Writes a record of each visitor, in the order of their ordinals. */
+  async recordVisitors(siteId: number, limit: number): Promise<void> {
+    const writer = new RowWriter()
+    for (let ordinal = 0; ordinal < limit; ordinal++) {
+      const place = { openedAt: ordinal, startedAt: ordinal, visit: ordinal, sequence: ordinal }
+      writer.add({ ...NO_VISIT, siteId, kind: "opens", ...place, visitor: visitorValue(siteId, ordinal) })
+    }
+    if (limit > 0) await this.clickhouse.insert("visits", ROW_COLUMNS, writer.finish())
+  }
 }
+
+/** Returns the value of a visitor that the embedded store has given an ordinal. */
+const visitorValue = (siteId: number, ordinal: number): bigint => BigInt(Bun.hash.xxHash64(`${siteId} ${ordinal}`))
+
+const NO_VISIT = {
+  ...{ version: 1, importId: 0, run: 0, opener: 0n, visitorKind: "rotating" },
+  ...{ duration: 0, pageviews: 0, events: 0, interactive: 0, engaged: 0, arrival: 0 },
+  ...{ pages: ["", "", "", ""], traits: TRAITS.map(() => ""), steps: [] },
+} as const
 
 /** Returns an earlier version of a visit, before its last events arrived and its traits were replaced. */
 const incomplete = (row: VisitRow): VisitRow => ({
@@ -84,61 +102,23 @@ function shuffled<Item>(items: readonly Item[], chance: Chance): Item[] {
 }
 
 /** Returns the visits of a snapshot as rows. */
-function rowsOf(snapshot: Snapshot, kind: SegmentKind): VisitRow[] {
+function snapshotRows(snapshot: Snapshot, kind: SegmentKind): VisitRow[] {
   return snapshot.parts.flatMap((part) => partRows(snapshot, orderedPart(part), kind))
 }
 
 function partRows(snapshot: Snapshot, part: Part, kind: SegmentKind): VisitRow[] {
-  const text = (name: Parameters<Snapshot["dictionary"]>[0], number: number) => snapshot.dictionary(name).text(number)
-  const steps = stepsOf(snapshot, part)
   const [starts, sequences] = [part.starts(), part.sequences()]
-  return Array.from({ length: part.visits }, (_, row): VisitRow => {
-    const number = (column: Parameters<Part["visit"]>[0]) => part.visit(column)[row]!
-    const visit = sequences[row]!
-    // Some visits were opened by an event that is not their first one any more.
-    const later = visit % 3 === 0 ? (visit % 7) * 1_000 : 0
-    const visitor = BigInt(Bun.hash.xxHash64(`${snapshot.siteId} ${number("visitor")}`))
-    return {
-      ...{ siteId: snapshot.siteId, kind, openedAt: starts[row]! + later, visit, version: 0, importId: part.importId, run: 0 },
-      ...{ opener: visitor - 1n, visitor, visitorKind: VISITOR_KINDS[number("visitor_kind")]!, startedAt: starts[row]!, sequence: visit },
-      ...{ duration: number("duration"), pageviews: number("pageviews"), events: number("events"), interactive: number("interactive") },
-      ...{ engaged: number("engaged"), arrival: number("arrival") },
-      pages: [
-        ...(["entry_page", "exit_page"] as const).map((column) => text("page", number(column))),
-        ...(["entry_page_hostname", "exit_page_hostname"] as const).map((column) => text("hostname", number(column))),
-      ],
-      traits: TRAITS.map((trait) => text(trait, number(trait))),
-      steps: steps[row]!,
-    }
+  const rowOf = rowsOf(part, storedByVisit(part), snapshot.siteId, {
+    ...{ kind, run: 0, node: 1, version: () => 0 },
+    opened(row) {
+      const opening = sequences[row]!
+      // Some visits were opened by an event that is not their first one any more.
+      const later = opening % 3 === 0 ? (opening % 7) * 1_000 : 0
+      return { opening, openedAt: starts[row]! + later, rotating: part.visit("visitor")[row]! }
+    },
+    text: (name, id) => snapshot.dictionary(name).text(id),
+    value: (ordinal) => visitorValue(snapshot.siteId, ordinal),
   })
-}
-
-/** Returns the events of each visit. */
-function stepsOf(snapshot: Snapshot, part: Part): EventRow[][] {
-  const text = (name: Parameters<Snapshot["dictionary"]>[0], number: number) => snapshot.dictionary(name).text(number)
-  const events = Array.from({ length: part.events }, (_, row): EventRow & { props: [string, string][] } => {
-    const number = (column: Parameters<Part["event"]>[0]) => part.event(column)[row]!
-    return {
-      ...{ offset: number("offset"), name: text("name", number("name")), page: text("page", number("page")) },
-      ...{ hostname: text("hostname", number("hostname")), title: text("title", number("title")) },
-      ...{ interactive: number("interactive") === 1, props: [] },
-    }
-  })
-  const [props, revenue, engagement, vitals] = [part.props(), part.revenue(), part.engagement(), part.vitals()]
-  props.row.forEach((row, at) => {
-    const key = props.key[at]!
-    events[row]!.props.push([text("property", key), text(propertyDictionary(key), props.value[at]!)])
-  })
-  revenue.row.forEach((row, at) => {
-    events[row]!.revenue = { amount: revenue.amount[at]!, currency: text("currency", revenue.currency[at]!) }
-  })
-  engagement.row.forEach((row, at) => {
-    events[row]!.engagement = { engaged: engagement.engaged[at]!, scroll: engagement.scroll[at]! }
-  })
-  vitals.row.forEach((row, at) => {
-    events[row]!.vitals = VITAL_NAMES.map((name) => vitals[name][at]!)
-  })
-  const ofVisit: EventRow[][] = Array.from({ length: part.visits }, () => [])
-  part.event("visit").forEach((visit, row) => void ofVisit[visit]!.push(events[row]!))
-  return ofVisit
+  // The sequences are those of the embedded store, so that answers can be compared.
+  return Array.from({ length: part.visits }, (_, row) => ({ ...rowOf(row), sequence: sequences[row]! }))
 }

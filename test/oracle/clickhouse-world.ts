@@ -1,0 +1,82 @@
+import { createClickhouse } from "../../src/store/clickhouse/client.ts"
+import { migrateClickhouse } from "../../src/store/clickhouse/migrate.ts"
+import { type Channel, openChannel } from "../../src/store/clickhouse/read/channel.ts"
+import { openClickhouseReader } from "../../src/store/clickhouse/read/reader.ts"
+import type { EventReader, Snapshot } from "../../src/store/events/part.ts"
+import { sendDirectly } from "../store/clickhouse/chdb.ts"
+import { Mirror } from "../store/clickhouse/mirror.ts"
+import type { TestServer } from "../store/clickhouse/server.ts"
+import type { Trial } from "./check.ts"
+import { type Random, seededRandom } from "./random.ts"
+import { TIMES, type Time } from "./traffic.ts"
+import { SITES } from "./values.ts"
+import { World } from "./world.ts"
+
+/** A world whose visits are read from ClickHouse. */
+export class ClickhouseWorld extends World {
+  readonly #mirror: Mirror
+  readonly #remote: EventReader
+
+  constructor(random: Random, time: Time, mirror: Mirror, channel: Channel) {
+    super(random, time)
+    this.#mirror = mirror
+    const local: EventReader = {
+      snapshot: (...args) => this.reader.snapshot(...args),
+      rows: (...args) => this.reader.rows(...args),
+      fullestSite: () => this.reader.fullestSite(),
+      close() {},
+    }
+    this.#remote = openClickhouseReader({ channel, cacheBytes: 8 << 20, local, check() {} })
+  }
+
+  /** Brings ClickHouse to the state of the embedded store. */
+  async follow(): Promise<void> {
+    for (const { id } of SITES) await this.#mirror.follow(this.reader.snapshot(id, "visits", "all"))
+  }
+
+  /**
+   * Gives visitors the same ordinals in both stores, so that answers with ordinals can be compared. The reader of ClickHouse numbers visitors
+   * as it meets them, so it first reads a record of each, in the order of their ordinals.
+   */
+  async numberVisitors(): Promise<void> {
+    for (const { id } of SITES) {
+      await this.#mirror.recordVisitors(id, this.reader.snapshot(id, "visits", "all").visitorLimit)
+      for (const part of this.#remote.snapshot(id, "opens").parts) part.visit("visitor")
+    }
+  }
+
+  override snapshot(siteId: number): Snapshot {
+    return this.#remote.snapshot(siteId, "visits", this.shown(siteId))
+  }
+
+  embeddedSnapshot(siteId: number): Snapshot {
+    return super.snapshot(siteId)
+  }
+}
+
+export interface ClickhouseTrial extends Trial, Disposable {
+  world: ClickhouseWorld
+}
+
+/** Opens a world with a database of its own. `rewrite` changes the statements of the reader. */
+export async function openClickhouseWorld(
+  running: TestServer,
+  seed: number,
+  rewrite: (sql: string) => string = (sql) => sql,
+): Promise<ClickhouseTrial> {
+  const database = `world_${seed}_${Bun.randomUUIDv7("hex").replaceAll("-", "")}`
+  await running.clickhouse.run(`create database ${database}`)
+  const server = { ...running.server, database }
+  const clickhouse = createClickhouse(server, sendDirectly)
+  await migrateClickhouse(clickhouse, { version: "1.0.0", now: 1 })
+  const channel = openChannel(new URL("../store/clickhouse/network-thread.ts", import.meta.url).href, server)
+  const rewritten: Channel = { ...channel, read: (sql, ...rest) => channel.read(rewrite(sql), ...rest) }
+  const random = seededRandom(seed)
+  const time = TIMES[seed % TIMES.length]!
+  const world = new ClickhouseWorld(random, time, new Mirror(clickhouse, Math.random), rewritten)
+  const close = () => {
+    channel.close()
+    world[Symbol.dispose]()
+  }
+  return { world, random, time, earlier: [], [Symbol.dispose]: close }
+}
