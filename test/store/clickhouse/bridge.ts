@@ -45,8 +45,8 @@ function inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
 
 /** Parameters of a request that are not settings. */
 const OWN = ["query", "database", "default_format"]
-/** Settings of the HTTP interface and of row policies, which the library does not have. */
-const HTTP_ONLY = /^(cancel_http_|http_|wait_end_of_query|buffer_size|session_|SQL_)/
+/** Settings of the HTTP interface, which the library does not have. */
+const HTTP_ONLY = /^(cancel_http_|http_|wait_end_of_query|buffer_size|session_)/
 
 async function answer(request: Request): Promise<Uint8Array<ArrayBuffer>> {
   const query = new URL(request.url).searchParams

@@ -137,8 +137,7 @@ export class Lister {
   #read(sql: string, parameters: Readonly<Record<string, string | number | readonly number[]>> = {}): NativeBlock[] {
     const { siteId, kind } = this.#source
     const own = { site: siteId, kind, ...parameters }
-    const settings = { ...LIMITS, SQL_site: siteId }
-    return readBlocks(this.#channel.read(sql, { parameters: own, settings, timeoutMs: TIMEOUT_MS }, this.#check))
+    return readBlocks(this.#channel.read(sql, { parameters: own, settings: LIMITS, timeoutMs: TIMEOUT_MS }, this.#check))
   }
 }
 
