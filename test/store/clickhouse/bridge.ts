@@ -48,6 +48,9 @@ const OWN = ["query", "database", "default_format"]
 /** Settings of the HTTP interface, which the library does not have. */
 const HTTP_ONLY = /^(cancel_http_|http_|wait_end_of_query|buffer_size|session_)/
 
+/** The database of the session. */
+let used = "default"
+
 async function answer(request: Request): Promise<Uint8Array<ArrayBuffer>> {
   const query = new URL(request.url).searchParams
   const body = await request.bytes()
@@ -59,8 +62,9 @@ async function answer(request: Request): Promise<Uint8Array<ArrayBuffer>> {
   const settings = entries.filter((entry) => !isParameter(entry) && !HTTP_ONLY.test(entry[0]))
   const clause =
     settings.length === 0 ? "" : `settings ${settings.map(([name, value]) => `${name} = '${value.replaceAll("'", "\\'")}'`).join(", ")}`
-  const database = query.get("database")
-  if (database !== null) await run(`use \`${database}\``)
+  const database = query.get("database") ?? "default"
+  if (database !== used) await run(`use \`${database}\``)
+  used = database
   const insert = query.get("query")
   if (insert === null)
     return run(withSettings(new TextDecoder().decode(body), clause), parameters, query.get("default_format") ?? "TabSeparated")

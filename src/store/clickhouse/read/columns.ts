@@ -31,6 +31,15 @@ const UNITS: Readonly<Record<string, readonly string[]>> = {
   ...GROUPS,
 }
 
+/** Units that most queries read together. A request costs more than the columns of a slice. */
+const BUNDLES: readonly (readonly string[])[] = [
+  ["starts", ...["visitor", "duration", "pageviews", "events", "interactive", "engaged"].map((column) => `visit ${column}`)],
+  ["visit", "offset", "name", "page", "interactive"].map((column) => `event ${column}`),
+]
+
+/** Returns a unit and those that are read with it. */
+export const bundleOf = (unit: string): readonly string[] => BUNDLES.find((units) => units.includes(unit)) ?? [unit]
+
 /** Columns with 64 bits of which no column is made of dictionary numbers or ordinals. */
 const WIDE = ["started_at", "sequence", "r.amount"]
 

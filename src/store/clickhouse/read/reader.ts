@@ -8,7 +8,7 @@ import { visiblePart } from "../../events/masked-part.ts"
 import type { Dictionary, EventReader, Imports, Part, Snapshot } from "../../events/part.ts"
 import { Results } from "../../events/results.ts"
 import type { Channel } from "./channel.ts"
-import { decodeUnits, type ReadColumn, TEXT_COLUMNS } from "./columns.ts"
+import { bundleOf, decodeUnits, type ReadColumn, TEXT_COLUMNS } from "./columns.ts"
 import type { NativeBlock } from "./native.ts"
 import { SiteNumbers } from "./numbers.ts"
 import { SlicePart } from "./slice-part.ts"
@@ -144,7 +144,7 @@ class ClickhouseReader implements EventReader {
     const read = (slice: Slice, unit: string, column: string): ReadColumn => {
       const known = this.#cache.get(`${slice.id} ${column}`) as ReadColumn | undefined // a name always stands for the same type
       if (known) return known
-      units.add(unit)
+      for (const one of bundleOf(unit)) units.add(one)
       const isMissing = (other: string) => other === unit || this.#cache.get(`${slice.id} ${firstOf(other)}`) === undefined
       return this.#readUnits(lister, state, slice, [...units].filter(isMissing), units).get(column)!
     }
