@@ -1,8 +1,9 @@
 /** Every query that reads visits gives the same answer over ClickHouse as over the embedded store, ordinals included. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { PeopleSet } from "../../src/domain/people.ts"
-import type { GoalRule, Query, SiteFacts } from "../../src/domain/query.ts"
+import type { GoalRule, Query, SiteFacts, Tally } from "../../src/domain/query.ts"
 import {
+  type Answer,
   answerTask,
   type QueryKind,
   type QueryOf,
@@ -11,6 +12,7 @@ import {
   type StreamKind,
   type Task,
 } from "../../src/query/engine/queries.ts"
+import type { ComparedTables } from "../../src/query/measure/aggregate.ts"
 import type { ChosenVisits } from "../../src/query/rows/choice.ts"
 import { pseudonyms } from "../../src/query/show/pseudonyms.ts"
 import type { Snapshot } from "../../src/store/events/part.ts"
@@ -154,15 +156,30 @@ function answersOf(snapshot: () => Snapshot, kind: Kinds, query: unknown): unkno
     // The kind and the query are from the same entry of the table.
     const task = { kind, query, ...(kind in STREAMS && { cursor }) } as unknown as Task & { kind: Kinds }
     const answer = answerTask(snapshot(), task, () => {})
-    answers.push(kind === "chosenVisits" ? inOrder(answer as ChosenVisits) : answer)
+    answers.push(inOrder(kind, answer))
     cursor = kind in STREAMS ? (answer as { next: StreamCursor | undefined }).next : undefined
   } while (cursor)
   return answers
 }
 
-/** Returns chosen visits by sequence, because they are in the order of the parts. */
-const inOrder = ({ sequences, starts, visitors }: ChosenVisits) =>
-  Array.from(sequences, (sequence, at) => [sequence, starts[at]!, visitors[at]!]).sort(([a], [b]) => a! - b!)
+/** Returns an answer with an order for what has none: it depends on the parts and on the numbers of texts. */
+function inOrder(kind: Kinds, answer: Answer): unknown {
+  if (kind === "chosenVisits") {
+    const { sequences, starts, visitors } = answer as ChosenVisits
+    return Array.from(sequences, (sequence, at) => [sequence, starts[at]!, visitors[at]!]).sort(([a], [b]) => a! - b!)
+  }
+  if (kind === "tally") {
+    const { groups, ...others } = answer as Tally
+    return { ...others, groups: sorted(groups) }
+  }
+  if (kind === "compare") {
+    const { table, before } = answer as ComparedTables
+    return { table, before: { ...before, rows: sorted(before.rows) } }
+  }
+  return answer
+}
+
+const sorted = (items: readonly unknown[]): string[] => items.map((item) => JSON.stringify(item)).sort()
 
 function check(given: Given, kind: Kinds): void {
   const query = SOME[kind](given)
