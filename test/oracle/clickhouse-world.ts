@@ -78,5 +78,5 @@ export async function openClickhouseWorld(
     channel.close()
     world[Symbol.dispose]()
   }
-  return { world, random, time, earlier: [], [Symbol.dispose]: close }
+  return { world, random, time, earlier: { tables: [], funnels: [] }, [Symbol.dispose]: close }
 }

@@ -72,11 +72,11 @@ export class Mirror {
 /** Returns the value of a visitor that the embedded store has given an ordinal. */
 const visitorValue = (siteId: number, ordinal: number): bigint => BigInt(Bun.hash.xxHash64(`${siteId} ${ordinal}`))
 
-const NO_VISIT = {
+const NO_VISIT: Omit<VisitRow, "siteId" | "kind" | "visitor" | "openedAt" | "startedAt" | "visit" | "sequence"> = {
   ...{ version: 1, importId: 0, run: 0, opener: 0n, visitorKind: "rotating" },
   ...{ duration: 0, pageviews: 0, events: 0, interactive: 0, engaged: 0, arrival: 0 },
   ...{ pages: ["", "", "", ""], traits: TRAITS.map(() => ""), steps: [] },
-} as const
+}
 
 /** Returns an earlier version of a visit, before its last events arrived and its traits were replaced. */
 const incomplete = (row: VisitRow): VisitRow => ({

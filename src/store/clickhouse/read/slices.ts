@@ -31,8 +31,8 @@ const SLICE_EVENTS = 131_072
 
 /** The slices of a site and kind. Months without changes are not listed again. */
 export class SliceList {
-  /** By month, what it had when it was listed. */
-  readonly #months = new Map<number, { check: string; buckets: Bucket[] }>()
+  /** By month, the parts on disk when it was looked at, and the visits of the site when it was listed. */
+  readonly #months = new Map<number, { parts: string; state: string | undefined; buckets: Bucket[] }>()
   #slices: Slice[] = []
   readonly #ids: () => number
 
@@ -42,12 +42,16 @@ export class SliceList {
 
   /** Returns the slices as they are now, oldest first. */
   follow(lister: Lister): readonly Slice[] {
-    const checks = lister.months()
-    for (const month of this.#months.keys()) if (!checks.has(month)) this.#months.delete(month)
-    const changed = [...checks].filter(([month, check]) => this.#months.get(month)?.check !== check).map(([month]) => month)
-    if (changed.length > 0) {
-      const buckets = Map.groupBy(lister.buckets(changed), ({ month }) => month)
-      for (const month of changed) this.#months.set(month, { check: checks.get(month)!, buckets: buckets.get(month) ?? [] })
+    const parts = lister.parts()
+    for (const month of this.#months.keys()) if (!parts.has(month)) this.#months.delete(month)
+    const touched = [...parts].filter(([month, names]) => this.#months.get(month)?.parts !== names).map(([month]) => month)
+    const states = lister.months(touched)
+    const changed = touched.filter((month) => states.get(month) !== this.#months.get(month)?.state)
+    const buckets = Map.groupBy(changed.length > 0 ? lister.buckets(changed) : [], ({ month }) => month)
+    for (const month of touched) {
+      const isChanged = changed.includes(month)
+      const known = isChanged ? buckets.get(month) : this.#months.get(month)?.buckets
+      this.#months.set(month, { parts: parts.get(month)!, state: states.get(month), buckets: known ?? [] })
     }
     const ordered = [...this.#months].sort(([a], [b]) => a - b).flatMap(([, { buckets }]) => buckets)
     const former = new Map(this.#slices.map((slice) => [nameOf(slice), slice]))

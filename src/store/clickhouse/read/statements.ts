@@ -26,9 +26,13 @@ const SOURCE = "site_id = {site:UInt32} and kind = {kind:String}"
 const MONTH = "toYYYYMM(fromUnixTimestamp64Milli(opened_at, 'UTC'))"
 const FROM = "from visits final"
 
-/** Sums up what a site has, month by month, without `final`: any insertion and any merge changes the sum. */
+/** Lists the parts on disk of each month. Parts never change: an insertion, a merge or a deletion leads to others. */
+const PARTS = `select toUInt32(partition) as month, arrayStringConcat(arraySort(groupArray(name)), ' ') as state
+  from system.parts where active and database = currentDatabase() and table = 'visits' group by month`
+
+/** Sums up what a site has in some months, without `final`: any insertion and any merge of its visits changes the sum. */
 const MONTHS = `select ${MONTH} as month, concat(toString(count()), ' ', toString(sum(cityHash64(visit, version, gone)))) as state
-  from visits where ${SOURCE} group by month`
+  from visits where ${SOURCE} and month in {months:Array(UInt32)} group by month`
 
 const BUCKETS = `select ${MONTH} as month, import_id, run,
     if(opened_at >= {hourly:Int64}, ${HOUR_MS}, ${DAY_MS}) as step, intDiv(opened_at, step) * step as since,
@@ -53,10 +57,19 @@ export class Lister {
     this.#check = check
   }
 
-  /** Returns the state of each month that has visits. */
-  months(): Map<number, string> {
+  /** Returns the state of each month on disk, of all sites and kinds. */
+  parts(): Map<number, string> {
+    return this.#states(PARTS)
+  }
+
+  /** Returns the state of some months of the site and kind. Those without visits are left out. */
+  months(months: readonly number[]): Map<number, string> {
+    return months.length === 0 ? new Map() : this.#states(MONTHS, { months })
+  }
+
+  #states(sql: string, parameters: Readonly<Record<string, readonly number[]>> = {}): Map<number, string> {
     const months = new Map<number, string>()
-    for (const block of this.#read(MONTHS)) {
+    for (const block of this.#read(sql, parameters)) {
       const [month, state] = [numbers(block, "month"), texts(block, "state")]
       for (let row = 0; row < block.rows; row++) months.set(month[row]!, state[row]!)
     }
