@@ -50,17 +50,25 @@ const MAX_MINUTES = 24 * 60
 const DEFAULT_MINUTES = 60
 const RETAINED_MINUTES = 7 * 24 * 60
 const SAMPLES = 100
+const ROWS_AT_ONCE = 250
 
 export function createIngestion({ clock, counts, events, queueDepth }: IngestionOptions): ConsoleIngestion {
   const minuteOf = (at: number) => Math.floor(at / MINUTE_MS)
-  function flush(): void {
-    const rows = counts.waiting()
+  function write(rows: readonly IngestMinute[]): void {
     events.addIngestMinutes(rows, minuteOf(clock.now()) - RETAINED_MINUTES)
     counts.stored(rows)
   }
+  /** Writes in several transactions, because each minute can have a row for each site. */
+  async function writeInTurn(): Promise<void> {
+    const rows = counts.waiting()
+    for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
+      write(rows.slice(at, at + ROWS_AT_ONCE))
+      await Bun.sleep(0)
+    }
+  }
   return {
-    flush,
-    task: { name: "write-ingest-minutes", every: 60, run: async () => flush() },
+    flush: () => write(counts.waiting()),
+    task: { name: "write-ingest-minutes", every: 60, run: writeInTurn },
     minutes(query) {
       const range = readRange(query, clock.now())
       // Counts that are not stored yet are included, even if they cannot be written at the moment.

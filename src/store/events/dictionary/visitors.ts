@@ -15,6 +15,8 @@ export class Visitors {
   /** By site, then by period. Nested maps need no composed keys, which would have to be built for every event. */
   readonly #periods = new Map<number, Map<string, Period>>()
   readonly #next = new Map<number, number>()
+  /** The sites whose next ordinal has changed since it was saved. */
+  readonly #unsaved = new Set<number>()
 
   constructor(db: Database, uses: Uses) {
     this.#db = db
@@ -82,7 +84,9 @@ export class Visitors {
 
   /** Marks an ordinal as used, so that the next one is higher. */
   reserve(siteId: number, ordinal: number): void {
-    if (ordinal >= this.nextOrdinal(siteId)) this.#next.set(siteId, ordinal + 1)
+    if (ordinal < this.nextOrdinal(siteId)) return
+    this.#next.set(siteId, ordinal + 1)
+    this.#unsaved.add(siteId)
   }
 
   nextOrdinal(siteId: number): number {
@@ -109,18 +113,28 @@ export class Visitors {
    */
   flush(count: number): boolean {
     const insert = this.#db.query("insert or ignore into visitor_ids (site_id, period, id, ordinal) values (?, ?, ?, ?)")
+    let written = 0
     for (const { siteId, name, ordinals, pending } of this.#all()) {
-      const ids = pending.take(count)
+      const ids = pending.take(count - written)
       for (const id of ids) insert.run(siteId, name, hashBytes(id), ordinals.get(id)!)
-      if (ids.length > 0) return true
+      written += ids.length
+      if (written >= count) break
     }
-    return false
+    return written > 0
   }
 
-  /** Writes the next ordinals in the caller's transaction. */
-  saveOrdinals(): void {
+  /** Number of sites whose next ordinal is not saved. */
+  get unsavedOrdinals(): number {
+    return this.#unsaved.size
+  }
+
+  /** Writes up to `count` next ordinals that are not saved, in the caller's transaction. */
+  saveOrdinals(count = Number.POSITIVE_INFINITY): void {
     const save = this.#db.query("insert into ordinals (site_id, next) values (?, ?) on conflict do update set next = excluded.next")
-    for (const [siteId, next] of this.#next) save.run(siteId, next)
+    for (const siteId of this.#unsaved.values().take(count)) {
+      save.run(siteId, this.nextOrdinal(siteId))
+      this.#unsaved.delete(siteId)
+    }
   }
 
   /** Lists the periods of all sites that have rotating ids, except transient ones. */

@@ -20,6 +20,11 @@ export async function flushIds(journal: Journal, now: number): Promise<boolean> 
   for (const ids of [visitors, eventIds]) {
     while (journal.memory === memory && journal.change(() => ids.flush(SLICE), true)) await Bun.sleep(0)
   }
+  // Those of many sites would make the last transaction of a seal long. New visitors may change some of them again.
+  for (let left = visitors.unsavedOrdinals; left > 0 && journal.memory === memory; left -= SLICE) {
+    journal.change(() => visitors.saveOrdinals(SLICE), true)
+    await Bun.sleep(0)
+  }
   if (journal.memory !== memory) return false
   const commit: Commit = (work) => {
     // The old memory may contain ids of a failed commit.

@@ -84,10 +84,9 @@ export function insertPending(
  */
 export function publishSegments(db: Database, added: readonly number[], retired: readonly number[], now: number, floor?: number): void {
   spoolSegments(db, added, retired, now, floor)
-  const add = db.query("update segments set retired_at = null where id = ?")
-  for (const id of added) add.run(id)
-  const retire = db.query("update segments set retired_at = ? where id = ?")
-  for (const id of retired) retire.run(Math.max(now, 1), id)
+  const chosen = "id in (select value from json_each(?))"
+  db.query(`update segments set retired_at = null where ${chosen}`).run(JSON.stringify(added))
+  db.query(`update segments set retired_at = ? where ${chosen}`).run(Math.max(now, 1), JSON.stringify(retired))
   writeState(db, "generation", readState(db, "generation") + 1)
 }
 
