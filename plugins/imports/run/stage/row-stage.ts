@@ -144,6 +144,8 @@ export class RowStage extends Findings implements Sink {
   end(): void {
     this.#enrich = undefined
     this.#visitors.clear()
+    // Merging the sorted chunks makes hardly any garbage, so it would not be collected before the visits.
+    Bun.gc(true)
   }
 
   #isForeign(hostname: string): boolean {
