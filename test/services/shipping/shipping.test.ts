@@ -133,7 +133,7 @@ describe.skipIf(!hasClickhouse())("a node that ships to ClickHouse", () => {
 
   test("without a spool, events are refused while ClickHouse does not confirm them", async () => {
     using proxy = startProxy(running.server)
-    const node = await start({ spools: false, waitMs: 200 }, newFolder(), proxy.server)
+    const node = await start({ spools: false }, newFolder(), proxy.server)
     expect((await node.send([1])).status).toBe(202)
     proxy.trouble = "unreachable"
     expect(await node.send([2])).toEqual({ status: 503, body: { code: "unavailable", retry_after: 10 } })
