@@ -48,11 +48,14 @@ export function forgetEvents(
   const left = events.filter(({ import_id, visit_sequence }) => import_id === 0 && !isRemoved(visit_sequence))
   const at = row.stated_at === null ? row.occurred_at : Math.min(row.stated_at, ...left.map((event) => event.at))
   const hasVisit = row.visit_sequence !== null && !isRemoved(row.visit_sequence)
-  book.update(row.id, { ...movedTo(at, row), ...(!hasVisit && NO_VISIT) })
+  // A visit from before the retention cannot be looked up again. Its touches stay: the time only moves later.
+  const isOutdated = row.sale_sequence !== null && events.every(({ sequence }) => sequence !== row.sale_sequence)
+  const moved = isOutdated ? { occurred_at: at } : movedTo(at, row)
+  book.update(row.id, { ...moved, ...(!hasVisit && NO_VISIT) })
   if (at === row.occurred_at) return
-  const moved = book.byId(row.id)! // updated above
-  convertRow(writer, moved)
-  relink(writer, moved)
+  const changed = book.byId(row.id)! // updated above
+  convertRow(writer, changed)
+  relink(writer, changed)
 }
 
 /** Creates the test for events that are the site's own, or of an import that is shown on the day of their visit. */

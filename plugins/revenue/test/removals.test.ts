@@ -11,6 +11,8 @@ import { dayOf, type Import, type ImportedReport, RemovalModel, type Report } fr
 
 setDefaultTimeout(300_000)
 const HISTORIES = bySize({ check: 2, full: 40, release: 1_000 })
+/** Random histories that were once wrong: a retention, and then an erasure after which an order occurred later. */
+const ONCE_WRONG = [11_038]
 const STEPS = 16
 const RANGE = "from=2026-09-01&to=2026-11-26"
 const ORDERS = ["A", "B", "C", "D"] as const
@@ -69,7 +71,7 @@ async function shown(shop: Shop): Promise<{ lines: string[]; credited: number }>
   return { lines, credited: breakdown.find(({ key }) => key === "Google")?.orders ?? 0 }
 }
 
-test.each(Array.from({ length: HISTORIES }, (_, index) => SEED * 1_000 + index))(
+test.each([...ONCE_WRONG, ...Array.from({ length: HISTORIES }, (_, index) => SEED * 1_000 + index)])(
   "history %d of reports and removals agrees with the model",
   async (seed) => {
     const below = generator(seed)
