@@ -57,7 +57,7 @@ test.skipIf(noBrowser)("nothing moves if the user prefers reduced motion", async
     await opened.page.route("**/stats/batch", () => {})
     await opened.page.keyboard.press("w")
     await opened.page.locator(".progress-line").waitFor({ state: "attached" })
-    return moving(opened.page)
+    return await moving(opened.page)
   }
   expect((await found("no-preference")).length).toBeGreaterThan(0)
   expect(await found("reduce")).toEqual([])
