@@ -71,8 +71,8 @@ describe("receivers do not delay each other", () => {
     }
     expect(hook.received).toHaveLength(480)
     const times = hook.received.map(({ at }) => at)
-    // 479 pauses of 1.4 ms are 671 ms. A busy machine only takes longer.
-    expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(650)
+    // 479 pauses of 1.4 ms are 671 ms, less what the first one is late on a busy machine. Without the limit, all take about 110 ms.
+    expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(400)
   }, 30_000)
 
   longTest(
