@@ -61,7 +61,7 @@ export function checkTable({ world, random, time, earlier }: Trial): void {
 }
 
 /** Checks earlier queries again, in the present state and often over another range, because parts of their results can be kept. */
-export function checkAgain({ world, random, time, earlier }: Trial): void {
+function checkAgain({ world, random, time, earlier }: Trial): void {
   const query = random.pick(earlier.tables)
   const { range } = someQuery(random, time, (siteId) => world.visits(siteId))
   const isByMinute = query.groupings.some((grouping) => grouping.by === "time" && grouping.interval === "minute")

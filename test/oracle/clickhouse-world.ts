@@ -13,7 +13,7 @@ import { SITES } from "./values.ts"
 import { World } from "./world.ts"
 
 /** A world whose visits are read from ClickHouse. */
-export class ClickhouseWorld extends World {
+class ClickhouseWorld extends World {
   readonly #mirror: Mirror
   readonly #remote: EventReader
 

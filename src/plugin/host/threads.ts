@@ -20,7 +20,7 @@ export type RunInThread = <Result, Message = never>(task: unknown, options: Thre
 /** Starts a thread for several tasks. */
 export type OpenThread = <Message = never>(options: ThreadOptions<Message>) => PluginThread
 
-export interface PluginThread {
+interface PluginThread {
   /** Runs a task after the one before has ended. Resolves with its result. The thread takes over the buffers, which are not copied. */
   run<Result>(task: unknown, buffers?: readonly ArrayBuffer[]): Promise<Result>
   close(): void

@@ -68,7 +68,7 @@ export interface Measures {
 }
 
 /** Measures with the same groups: those of a choice, or others than the groups of events and visits. */
-export interface SummedGroups {
+interface SummedGroups {
   chosen?: Chosen
   summables: readonly Summable[]
 }

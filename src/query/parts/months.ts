@@ -8,7 +8,7 @@ import type { Range } from "../../domain/query.ts"
 import type { Part, Snapshot } from "../../store/events/part.ts"
 import { isInside } from "./ranges.ts"
 import { hasOthers, joinedBits, markSpan, type Span, spanOf, wordsIn } from "./spans.ts"
-import { bitset, markReturning } from "./visitor-bits.ts"
+import { ALWAYS, bitset, markReturning } from "./visitor-bits.ts"
 
 /** The segments whose first visits start in the same month (UTC). */
 export interface Month {
@@ -22,7 +22,7 @@ export interface Month {
   version: string
 }
 
-export interface DividedParts {
+interface DividedParts {
   months: readonly Month[]
   /** The parts that belong to none of them. */
   others: readonly Part[]
@@ -63,9 +63,6 @@ interface VisitorFacts {
   /** How often visitors of the month have come back since. */
   changes: number
 }
-
-/** Segments are never changed, so what they contribute is valid as long as it is kept. */
-const ALWAYS = ""
 
 const keyOf = (name: string): string => `visitors of ${name}`
 

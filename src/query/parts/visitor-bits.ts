@@ -44,8 +44,8 @@ export function returningVisitors(snapshot: Snapshot, parts: readonly Part[]): I
   return all.again
 }
 
-/** Segments are never changed, so what they contribute is valid as long as it is kept. */
-const ALWAYS = ""
+/** Version of results about segments, which are never changed: what they contribute is valid as long as it is kept. */
+export const ALWAYS = ""
 
 /** Returns a text that is the same for segments up to the newest one, whatever is added to them, and that differs for other ranges. */
 function nameOf({ siteId, parts }: Snapshot, stored: readonly Part[]): string {

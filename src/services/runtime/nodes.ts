@@ -22,7 +22,7 @@ export const shareOf = (limit: number, nodes: Pick<LiveNodes, "live"> | undefine
   nodes && limit > 0 ? Math.max(1, Math.floor(limit / nodes.live().length)) : limit
 
 /** Lease of one of several nodes. Each holds its own, and renews it as the only process of a catalog does. */
-export interface NodeLease extends CatalogLease, LiveNodes {}
+interface NodeLease extends CatalogLease, LiveNodes {}
 
 /** Time to wait for another node that migrates the catalog. */
 const PATIENCE_MS = 60_000

@@ -16,7 +16,7 @@ export type Topic =
   | "hosts"
   | "mails"
 
-export interface ChangeRow {
+interface ChangeRow {
   topic: Topic
   /** Id of the site, or key of the setting. Empty for topics that are read as a whole. */
   key: string

@@ -3,7 +3,7 @@ import type { Statements } from "./catalog.ts"
 import { LEASE_MS, SERVER_NOW } from "./lease.ts"
 
 /** A node that takes part. */
-export interface NewNode {
+interface NewNode {
   /** Id of the data folder. */
   folder: string
   /** Id of this start of the process. */
@@ -55,7 +55,7 @@ export async function takeTurn(catalog: Statements, name: string, node: number):
   return row !== undefined
 }
 
-export interface NodeRow extends NewNode {
+interface NodeRow extends NewNode {
   number: number
   expires_at: number
 }

@@ -10,7 +10,7 @@ export interface NodeOptions {
 }
 
 /** The answer to an event. */
-export interface NodeAnswer {
+interface NodeAnswer {
   status: number
   body: { state?: ShippingState; code?: string; retry_after?: number }
 }

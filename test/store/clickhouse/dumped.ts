@@ -10,7 +10,7 @@ const KINDS: readonly string[] = VISITOR_KINDS
 type Row = Record<string, string | number | (string | number)[]>
 
 /** A visit as `dump` returns it of a store, with the value of its visitor instead of the ordinal. */
-export type DumpedRow = Omit<DumpedVisit, "visitor"> & { value: string; opener: string }
+type DumpedRow = Omit<DumpedVisit, "visitor"> & { value: string; opener: string }
 
 /** Returns the visits of a site on ClickHouse, in the form and order of `dump`. Sequences are without the number of the node. */
 export async function dumpRows(clickhouse: Clickhouse, siteId: number, kind: SegmentKind = "visits"): Promise<DumpedRow[]> {

@@ -8,7 +8,7 @@ import type { SegmentKind } from "../../../src/store/events/bytes/lanes.ts"
 import type { Part, Snapshot } from "../../../src/store/events/part.ts"
 
 /** Random numbers from 0 up to 1. */
-export type Chance = () => number
+type Chance = () => number
 
 /**
  * Writes what a snapshot of the embedded store contains into ClickHouse as production leaves it: with versions of visits that were not

@@ -22,7 +22,7 @@ export const DAY = "2026-11-20"
 export const siteKey = async (siteId: number) => new Uint8Array(32).fill(siteId)
 
 /** Decides what happens to an insert: it is stored, lost on the way, or stored without an answer. */
-export type Fate = "stored" | "lost" | "unanswered"
+type Fate = "stored" | "lost" | "unanswered"
 
 interface LifeOptions {
   clickhouse: Clickhouse

@@ -9,7 +9,7 @@ export interface NativeBlock {
   columns: ReadonlyMap<string, NativeColumn>
 }
 
-export interface NativeColumn {
+interface NativeColumn {
   values: NativeValues
   /** Of an array: the number of values up to the end of each row. */
   ends?: Float64Array

@@ -5,7 +5,7 @@ import type { Dictionary } from "../../events/part.ts"
 import type { Wide } from "./native.ts"
 
 /** The texts of a dictionary as a reader has numbered them, in the order in which it met them. */
-export class TextNumbers implements Dictionary {
+class TextNumbers implements Dictionary {
   readonly #texts: string[]
   readonly #numbers: Map<string, number>
 

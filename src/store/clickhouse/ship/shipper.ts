@@ -13,7 +13,7 @@ export interface Confirmation {
   segments: number[]
 }
 
-export interface ShipperOptions {
+interface ShipperOptions {
   reader: Pick<ChangeReader, "confirmed" | "read">
   /** Number of the node, 1 to 255. */
   node: number

@@ -26,7 +26,7 @@ export interface RowContext {
 }
 
 /** Event rows of a part by visit: those of visit `v` are at the positions of `order` from `ends[v]` up to `ends[v + 1]`. */
-export interface EventsByVisit {
+interface EventsByVisit {
   /** Null when the rows are stored in that order. */
   order: Uint32Array | null
   ends: Uint32Array
