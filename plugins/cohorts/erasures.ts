@@ -62,26 +62,26 @@ export function createErasures(host: CohortsHost) {
   const { erasure, people } = host.services
 
   /** Returns the visitors that are the person. Empty for someone whom the site does not know. */
-  async function ordinalsOf(site: Site, { userId, person }: Named): Promise<number[]> {
-    const found = userId === undefined ? [await people.ordinalOf(site.id, person ?? "")] : await people.find(site, userId)
-    return found.filter((ordinal) => ordinal !== undefined)
+  async function visitorsOf(site: Site, { userId, person }: Named): Promise<number[]> {
+    const found = userId === undefined ? [await people.numberOf(site.id, person ?? "")] : await people.find(site, userId)
+    return found.filter((visitor) => visitor !== undefined)
   }
 
   return {
     /** Counts what an erasure would remove. */
     async preview(site: Site, named: Named, signal: AbortSignal): Promise<ErasurePreviewResponse> {
-      const ordinals = await ordinalsOf(site, named)
+      const visitors = await visitorsOf(site, named)
       // A moment lies in one period of every identity mode, so that the people of each can be counted.
       const now = host.now()
       const { scope } = await people.resolve({ site, range: { from: now, to: now + 1 } })
       const found: PersonFacts[] = []
-      for (const ordinal of ordinals) {
-        const query = { site: scope.site, scope, ordinal, days: [0, now], limit: 1 }
+      for (const visitor of visitors) {
+        const query = { site: scope.site, scope, visitor, days: [0, now], limit: 1 }
         const { person } = await host.engine.person(query, engineCaller({ site, signal }))
         if (person) found.push(person)
       }
       return {
-        visitors: await people.pseudonymsOf(site, ordinals),
+        visitors: await people.pseudonymsOf(site, visitors),
         visits: found.reduce((sum, { visits }) => sum + visits, 0),
         events: found.reduce((sum, { events }) => sum + events, 0),
         ...(found.length > 0 && {
@@ -93,7 +93,7 @@ export function createErasures(host: CohortsHost) {
 
     /** Starts the erasure of a person. The answer is the same for someone whom the site does not know. */
     async start(site: Site, named: Named, by: { actor: Actor; userId: number | null }): Promise<Erasure> {
-      const visitors = await people.pseudonymsOf(site, await ordinalsOf(site, named))
+      const visitors = await people.pseudonymsOf(site, await visitorsOf(site, named))
       const visitorHash = await host.siteHash(site.id)
       return host.db.transaction(async (statements) => {
         const created = await insertErasure(statements, {

@@ -45,17 +45,17 @@ export function createPeople(host: CohortsHost, { reports, evaluation }: PeopleP
   function labelsOf(site: Site, facts: readonly PersonFacts[]): (person: PersonFacts) => string {
     const ids = people.userIds(
       site,
-      facts.map(({ ordinal }) => ordinal),
+      facts.map(({ visitor }) => visitor),
     )
-    return ({ ordinal, pseudonym }) => ids.get(ordinal) ?? pseudonym.slice(0, 8)
+    return ({ visitor, pseudonym }) => ids.get(visitor) ?? pseudonym.slice(0, 8)
   }
 
   /** Finds the visitor of a token. The visits of a person are known whatever the identity mode. */
   async function open(site: Site, token: string | undefined) {
-    const ordinal = await people.ordinalOf(site.id, token ?? "")
-    if (ordinal === undefined) throw personNotFound()
+    const visitor = await people.numberOf(site.id, token ?? "")
+    if (visitor === undefined) throw personNotFound()
     const today = todayOf(site, host.now())
-    return { ordinal, counted: await people.resolve({ site, range: daysOf(today, today, site.timezone) }) }
+    return { visitor, counted: await people.resolve({ site, range: daysOf(today, today, site.timezone) }) }
   }
 
   const shown = (person: PersonFacts, label: string, hidesRevenue: boolean): LeaderResponse => ({
@@ -159,7 +159,7 @@ export function createPeople(host: CohortsHost, { reports, evaluation }: PeopleP
         readActivity(reader, { site, now: host.now(), saved: () => undefined }),
       )
       const { window, asOf } = paging.filters
-      const { counted, ordinal } = await open(site, token)
+      const { counted, visitor } = await open(site, token)
       const first = asOf.subtract({ days: window - 1 })
       const [start, sequence] = paging.cursor === undefined ? [] : numbersIn(paging.list, paging.cursor)
       const limit = given.limit === undefined ? VISITS_PER_PAGE : paging.limit
@@ -167,7 +167,7 @@ export function createPeople(host: CohortsHost, { reports, evaluation }: PeopleP
         {
           site: counted.scope.site,
           scope: counted.scope,
-          ordinal,
+          visitor,
           days: dayEdges(first, asOf, site.timezone),
           limit,
           ...(start !== undefined && sequence !== undefined && { before: { start, sequence } }),
@@ -194,7 +194,7 @@ export function createPeople(host: CohortsHost, { reports, evaluation }: PeopleP
     /** Streams everything about a person as a zip archive of NDJSON files. */
     async archive(caller: ReportCaller, token: string | undefined): Promise<ReadableStream<Uint8Array>> {
       const { site } = caller
-      const { counted, ordinal } = await open(site, token)
+      const { counted, visitor } = await open(site, token)
       const hidesRevenue = !caller.seesRevenue
       const hidden = hidesRevenue ? revenueProperties(site) : undefined
       const read = (before: { start: number; sequence: number } | undefined) =>
@@ -202,7 +202,7 @@ export function createPeople(host: CohortsHost, { reports, evaluation }: PeopleP
           {
             site: counted.scope.site,
             scope: counted.scope,
-            ordinal,
+            visitor,
             days: [0, host.now()],
             limit: VISITS_PER_SLICE,
             ...(before && { before }),

@@ -70,7 +70,7 @@ export interface PeopleGroup {
 
 /**
  * A set of people. `group` is evaluated over the stored data up to `until`; `stored` are pseudonyms that an area keeps in its row tables, as rows
- * with one column `visitors` (ascending 8-byte pseudonyms, big-endian); `ordinals` names visitors directly.
+ * with one column `visitors` (ascending 8-byte pseudonyms, big-endian); `visitors` names them by number.
  */
 export interface PeopleSet {
   /** Distinguishes definitions that are equal otherwise, such as those of stored rows that were replaced. */
@@ -81,7 +81,7 @@ export interface PeopleSet {
   members:
     | { by: "group"; group: PeopleGroup }
     | { by: "stored"; text: string; values: readonly (string | number)[] }
-    | { by: "ordinals"; ordinals: readonly number[] | Uint32Array }
+    | { by: "visitors"; visitors: readonly number[] | Float64Array }
 }
 
 /** How many visits of a range belong to visitors who are recognized for the whole of it. */
@@ -124,11 +124,11 @@ export interface EvaluateResult {
   breakdown: { value: string | null; people: number; total: number }[][]
 }
 
-/** A query for the people of a set, in batches by ordinal, for freezing it. */
+/** A query for the people of a set, in batches by number, for freezing it. */
 export interface MembersQuery {
   site: SiteFacts
   set: PeopleSet
-  /** Only ordinals after this one; -1 for the first batch. */
+  /** Only numbers after this one; -1 for the first batch. */
   after: number
   limit: number
 }
@@ -221,7 +221,8 @@ export interface PeopleListQuery extends ActivePeopleQuery {
 
 /** A person with their activity. Times are epoch ms; `first_seen` and `last_seen` look at all stored data. */
 export interface PersonFacts {
-  ordinal: number
+  /** Number of the visitor. */
+  visitor: number
   /** 16 hex digits. */
   pseudonym: string
   kind: "rotating" | "device" | "user"
@@ -250,7 +251,8 @@ export interface PeopleListResult {
  * has 20,000 events.
  */
 export interface PersonQuery extends ActivePeopleQuery {
-  ordinal: number
+  /** Number of the visitor. */
+  visitor: number
   /** As in the list. The visits do not depend on it. */
   days: readonly number[]
   limit: number

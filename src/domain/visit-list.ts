@@ -36,7 +36,7 @@ export interface VisitListQuery extends RowsQuery {
 
 /** A visit as it is stored, with what its events amount to. "" is the missing value. */
 export interface ListedVisit extends VisitTraits, VisitPlace {
-  /** Ordinal of the visitor. Must be converted to a pseudonym before it is shown to anyone. */
+  /** Number of the visitor. Must be converted to a pseudonym before it is shown to anyone. */
   visitor: number
   visitor_kind: VisitorKind
   durationMs: number

@@ -98,7 +98,7 @@ function checkPerson(world: World, random: Random, time: Time): void {
   if (visits.length === 0) return
   const nameOf = idsOf(world, base.site.id)
   const { visitor } = random.pick(visits)
-  const query = { ...base, days: someWindow(random, time, base.scope), ordinal: nameOf(visitor).ordinal, limit: random.whole(1, 5) }
+  const query = { ...base, days: someWindow(random, time, base.scope), visitor: nameOf(visitor).visitor, limit: random.whole(1, 5) }
   const expected = personAnswer(visits, query, visitor, nameOf)
   const first = person(snapshotOf(world, base.site), query, neverStop)
   const found = [...first.visits]
@@ -160,7 +160,7 @@ function someScope(random: Random, time: Time, site: SiteFacts): PeopleScope {
 function someMembers(world: World, random: Random, time: Time, scope: PeopleScope): PeopleSet {
   const { site } = scope
   const [visits, snapshot] = [world.visits(site.id), world.snapshot(site.id)]
-  const set = someSet({ random, time, site, visits, visitorLimit: snapshot.visitorLimit }, scope)
+  const set = someSet({ random, time, site, visits, snapshot }, scope)
   const members = [...truths({ visits, names: namesOf(snapshot, visits) }, set)].filter(([, truth]) => truth === "in")
   MEMBERS.set(set.key, new Set(members.map(([visitor]) => visitor)))
   return set
@@ -182,10 +182,10 @@ function someWindow(random: Random, { day }: Time, { timezone }: PeopleScope): n
 /** Returns the names that the engine has for the visitors of the oracle. */
 function idsOf(world: World, siteId: number): NameOf {
   const names = namesOf(world.snapshot(siteId), world.visits(siteId))
-  const ordinals = new Map([...names].map(([ordinal, visitor]) => [visitor, ordinal]))
+  const numbers = new Map([...names].map(([number, visitor]) => [visitor, number]))
   return (visitor) => {
-    const ordinal = ordinals.get(visitor)!
-    return { ordinal, pseudonym: pseudonyms(KEY, "visitor")([ordinal])[0]! }
+    const number = numbers.get(visitor)!
+    return { visitor: number, pseudonym: pseudonyms(KEY, "visitor")([number])[0]! }
   }
 }
 

@@ -24,7 +24,7 @@ import { compareCodePoints } from "./rounding.ts"
  * Recomputes the queries on active people from plain visits, following areas/04 sections 6 and 7 with one naive definition per figure.
  * People are compared by the texts of their visits; `NameOf` gives the pseudonym that the engine shows for one.
  */
-export type NameOf = (visitor: string) => { ordinal: number; pseudonym: string }
+export type NameOf = (visitor: string) => { visitor: number; pseudonym: string }
 
 type Visits = readonly RawVisit[]
 

@@ -4,7 +4,7 @@ import { type Channel, openChannel } from "../../src/store/clickhouse/read/chann
 import { openClickhouseReader } from "../../src/store/clickhouse/read/reader.ts"
 import type { EventReader, Snapshot } from "../../src/store/events/part.ts"
 import { sendDirectly } from "../store/clickhouse/chdb.ts"
-import { Mirror } from "../store/clickhouse/mirror.ts"
+import { Mirror, visitorValue } from "../store/clickhouse/mirror.ts"
 import type { TestServer } from "../store/clickhouse/server.ts"
 import type { Trial } from "./check.ts"
 import { type Random, seededRandom } from "./random.ts"
@@ -34,23 +34,21 @@ class ClickhouseWorld extends World {
     for (const { id } of SITES) await this.#mirror.follow(this.reader.snapshot(id, "visits", "all"))
   }
 
-  /**
-   * Gives visitors the same ordinals in both stores, so that answers with ordinals can be compared. The reader of ClickHouse numbers visitors
-   * as it meets them, so it first reads a record of each, in the order of their ordinals.
-   */
-  async numberVisitors(): Promise<void> {
-    for (const { id } of SITES) {
-      await this.#mirror.recordVisitors(id, this.reader.snapshot(id, "visits", "all").visitorLimit)
-      for (const part of this.#remote.snapshot(id, "opens").parts) part.visit("visitor")
-    }
-  }
-
   override snapshot(siteId: number): Snapshot {
     return this.#remote.snapshot(siteId, "visits", this.shown(siteId))
   }
 
+  /** Returns a snapshot of the embedded store in which visitors have the numbers that they have on ClickHouse. */
   embeddedSnapshot(siteId: number): Snapshot {
-    return super.snapshot(siteId)
+    const snapshot = super.snapshot(siteId)
+    const number = (ordinal: number) => this.visitorOf(siteId, ordinal)
+    const ordinals = new Map(Array.from({ length: snapshot.visitorLimit }, (_, ordinal) => [number(ordinal), ordinal]))
+    return { ...snapshot, visitors: { number, ordinal: (number) => ordinals.get(number) } }
+  }
+
+  /** Returns the number on ClickHouse of a visitor, given by the ordinal in the embedded store. */
+  visitorOf(siteId: number, ordinal: number): number {
+    return Number(visitorValue(siteId, ordinal))
   }
 }
 

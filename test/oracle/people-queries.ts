@@ -1,6 +1,7 @@
 import type { Filter } from "../../src/domain/filter.ts"
 import type { Count, PeopleCondition, PeopleGroup, PeopleScope, PeopleSet, PeopleTest, PeopleWindow } from "../../src/domain/people.ts"
 import type { SiteFacts } from "../../src/domain/query.ts"
+import type { Snapshot } from "../../src/store/events/part.ts"
 import { dayStart, plusDays } from "./days.ts"
 import { someFilter } from "./filters.ts"
 import { someFunnel, someRange, someZone } from "./queries.ts"
@@ -16,19 +17,19 @@ export interface SetOptions {
   time: Time
   site: SiteFacts
   visits: readonly RawVisit[]
-  /** Bound of the ordinals. */
-  visitorLimit: number
+  snapshot: Pick<Snapshot, "visitorLimit" | "visitors">
 }
 
 /** Returns a set that no other has the key of, with windows around the visits and ids that end among them. */
 export function someSet(options: SetOptions, scope = someScope(options), depth = 0): PeopleSet {
   const { random, time } = options
+  const { visitors, visitorLimit } = options.snapshot
   const until = dayStart(plusDays(time.day, random.whole(-3, 6)), scope.timezone)
   const latest = Math.max(...options.visits.flatMap(({ events }) => events.map(({ at }) => at)))
   // Nothing is stored between the time of the query and the end of the set, because it has not happened.
   const now = Math.max(latest + 1, until + random.pick([-1, 1]) * random.whole(1, 3 * DAY_MS))
   const members: PeopleSet["members"] = random.chance(0.1)
-    ? { by: "ordinals", ordinals: Array.from({ length: 5 }, () => random.whole(0, options.visitorLimit)) }
+    ? { by: "visitors", visitors: Array.from({ length: 5 }, () => visitors.number(random.whole(0, visitorLimit - 1))) }
     : { by: "group", group: someGroup(options, scope, depth) }
   return { key: `set ${random.next()}`, scope: { ...scope, now }, until, members }
 }

@@ -53,7 +53,7 @@ function checkSet(world: World, random: Random, time: Time): void {
   const [visits, snapshot] = [world.visits(site.id), world.snapshot(site.id)]
   if (visits.length === 0) return
   const known = { visits, names: namesOf(snapshot, visits) }
-  const set = someSet({ random, time, site, visits, visitorLimit: snapshot.visitorLimit })
+  const set = someSet({ random, time, site, visits, snapshot })
   const expected = truths(known, set)
   expect(found(known, peopleStates(snapshot, set, neverStop)), described(set)).toEqual(named(expected))
   const limits = { people: random.pick([1, 3, 7]), orderedHits: random.pick([1, 5]), keptHits: random.pick([0, 1, 20]) }

@@ -68,7 +68,7 @@ interface Seen {
 
 function truthOf(known: Known, set: PeopleSet, name: string, person: Person): Truth {
   const { members } = set
-  if (members.by === "ordinals") return members.ordinals.some((ordinal) => known.names.get(ordinal) === name) ? "in" : "out"
+  if (members.by === "visitors") return members.visitors.some((visitor) => known.names.get(visitor) === name) ? "in" : "out"
   if (members.by === "stored") throw new Error("The oracle knows no row tables")
   return groupTruth(members.group)
 

@@ -29,9 +29,9 @@ test.each(Array.from({ length: WORLDS }, (_, i) => SEED * 3_000 + i))(
     }
     for (const [name, reach] of STATES) {
       await reach(world, random)
-      const [visits, { visitorLimit }] = [world.visits(SITE.id), world.snapshot(SITE.id)]
+      const [visits, snapshot] = [world.visits(SITE.id), world.snapshot(SITE.id)]
       for (let left = 4; left > 0; left--) {
-        const set = someSet({ random, time, site: SITE, visits, visitorLimit })
+        const set = someSet({ random, time, site: SITE, visits, snapshot })
         // A query has one time, also for the sets that its sets refer to.
         sets.push(atTime(set, set.scope.now))
       }

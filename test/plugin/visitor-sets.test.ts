@@ -33,7 +33,7 @@ const groups = definePlugin({
           among: async (scope): Promise<PeopleSet | "hidden"> =>
             id === SETS.SMALL && !seesPeople
               ? "hidden"
-              : { key: `groups ${id}`, scope, until: now() + DAY, members: { by: "ordinals", ordinals: chosen.ordinals } },
+              : { key: `groups ${id}`, scope, until: now() + DAY, members: { by: "visitors", visitors: chosen.ordinals } },
         } satisfies VisitorSet
       },
     },

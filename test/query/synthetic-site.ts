@@ -12,6 +12,7 @@ export function syntheticSite(parts: number, from: number, to: number): Snapshot
   return {
     siteId: 1,
     visitorLimit,
+    visitors: { number: (ordinal) => ordinal, ordinal: (number) => number },
     parts: Array.from({ length: parts }, (_, i) => syntheticPart(random, from + i * span, span, i, parts, visitorLimit)),
     imports: [],
     totals: () => [],

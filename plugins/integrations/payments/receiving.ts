@@ -76,7 +76,7 @@ export function createReceiving(host: IntegrationsHost): Receive {
   /** Returns the key of a buyer, if the site recognizes people and knows this one. */
   async function personOf(site: Site, { userId, visitor }: Pick<MappedPayment, "userId" | "visitor">): Promise<string | undefined> {
     const { people } = services
-    if (visitor !== undefined && (await people.ordinalOf(site.id, visitor)) !== undefined) return visitor
+    if (visitor !== undefined && (await people.numberOf(site.id, visitor)) !== undefined) return visitor
     if (userId === undefined || site.settings.identity_mode !== "identified") return undefined
     const [known] = await people.find(site, userId)
     return known === undefined ? undefined : (await people.pseudonymsOf(site, [known]))[0]

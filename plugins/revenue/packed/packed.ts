@@ -14,7 +14,7 @@ export function touchColumn(dimension: (typeof FROZEN_TOUCH)[number]): string {
   return `touch_${dimension}`
 }
 
-/** Converts pseudonyms to ordinals. */
+/** Converts pseudonyms to the numbers of visitors. */
 export type Numberer = (pseudonyms: readonly string[]) => number[]
 
 /** A transaction, and the sale that it is linked to: its visit and touches credit the transaction. */
@@ -101,11 +101,11 @@ export function packedRowsOf(sources: readonly Source[], numberer: Numberer): Pa
   const credits: Line[] = []
   const items: Line[] = []
   const visitors = sources.flatMap(({ own, sale }) => (sale ?? own).visitor ?? [])
-  const ordinals = numberer(visitors)[Symbol.iterator]()
+  const numbers = numberer(visitors)[Symbol.iterator]()
   for (const { own, sale } of sources) {
     const credited = sale ?? own
     const dims = JSON.parse(credited.dims_json) as Dims // written by this plugin
-    const visitor = credited.visitor === null ? 0 : ordinals.next().value! + 1 // one for each visitor
+    const visitor = credited.visitor === null ? 0 : numbers.next().value! + 1 // one for each visitor
     const isAttributed = visitor !== 0 || credited.visit_started_at !== null
     const weight = own.type === "sale" ? 1 : 0
     const line = { own, credited, dims, visitor, isAttributed }

@@ -32,7 +32,7 @@ export interface RangeSums {
   /** By currency, and of the converted amounts by `CONVERTED`. */
   counts: Map<string, Counts>
   /** Ordinals of the visitors with a sale. */
-  visitors: Uint32Array
+  visitors: Float64Array
   hasUnverified: boolean
   /** Kinds of the visitors of the transactions. */
   visitorKinds: ReadonlySet<string>

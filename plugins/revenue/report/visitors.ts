@@ -22,8 +22,8 @@ export interface Visitors {
 }
 
 interface VisitorsQuery {
-  /** Ordinals of the visitors with a sale. */
-  customers: Uint32Array
+  /** Numbers of the visitors with a sale. */
+  customers: Float64Array
   /** Dimension by whose `values` visitors are counted as well. */
   dimension?: Dimension | undefined
   values?: readonly Key[]
@@ -79,12 +79,12 @@ async function customerFilter(
   { services }: Pick<RevenueHost, "services">,
   site: Site,
   open: OpenReport,
-  ordinals: Uint32Array,
+  visitors: Float64Array,
 ): Promise<Filter> {
   // Every visitor counts, however long they are recognized: a range of one instant asks for nothing else.
   const { scope } = await services.people.resolve({ site, range: { from: open.now, to: open.now + 1 } })
   const until = Number.MAX_SAFE_INTEGER
-  return { op: "people", set: { key: "customers", scope, until, members: { by: "ordinals", ordinals } } }
+  return { op: "people", set: { key: "customers", scope, until, members: { by: "visitors", visitors } } }
 }
 
 /** Percentage of visitors who have a sale, with one decimal. 0 without visitors. */

@@ -7,7 +7,7 @@ import { NumberMap } from "../../store/events/tail/number-map.ts"
 import { grownSums } from "../filter/buffers.ts"
 import { bucketAt } from "../parse/buckets.ts"
 import { converter, dividedAmount, Totals } from "./arithmetic.ts"
-import { DistinctCounts, VisitorList } from "./distinct.ts"
+import { DistinctCounts, ShortNumbers, VisitorList } from "./distinct.ts"
 import { type GroupKey, RowGroups } from "./groups.ts"
 import { keepMatching, keepVisible, rowMask } from "./row-filter.ts"
 
@@ -16,7 +16,7 @@ import { keepMatching, keepVisible, rowMask } from "./row-filter.ts"
  * every grouping, and adds whole numbers up to 2^63 only. Here the rows are read once, and sums are exact at any size.
  *
  * Columns of the rows: `amount` in minor units of `currency`, `weight` in hundredths of what the row counts, and for shares `part` of
- * `parts`. `visitor` is the visitor's ordinal plus 1, 0 without one. Further columns are those that the query names.
+ * `parts`. `visitor` is the visitor's number plus 1, 0 without one. Further columns are those that the query names.
  */
 export interface AmountsQuery {
   site: { id: number }
@@ -73,8 +73,8 @@ export interface AmountsResult {
   /** One list for each grouping. */
   sums: AmountGroup[][]
   distinct: { keys: GroupKey[]; count: number }[][]
-  /** Ordinals, ascending. */
-  visitors: Uint32Array
+  /** Numbers, ascending. */
+  visitors: Float64Array
 }
 
 export function amounts(snapshot: Snapshot, query: AmountsQuery, check: () => void): AmountsResult {
@@ -114,7 +114,7 @@ export function amounts(snapshot: Snapshot, query: AmountsQuery, check: () => vo
       groups.keys().map((keys, group) => ({ keys, ...totals.of(group), ...(originals && { original: originals.of(group).amount }) })),
     ),
     distinct: distinct.map((counts) => counts.result()),
-    visitors: listed?.ordinals() ?? new Uint32Array(0),
+    visitors: listed?.numbers() ?? new Float64Array(0),
   }
 }
 
@@ -162,11 +162,12 @@ function keptRows(
 }
 
 /**
- * Returns the function that gives the instant of a visitor's first row that meets a condition; NaN without one. Visitors are numbered from
- * 1. Only those with rows take memory.
+ * Returns the function that gives the instant of a visitor's first row that meets a condition; NaN without one. Visitors are given by
+ * their number plus 1. Only those with rows take memory.
  */
 function firstInstants(snapshot: Snapshot, query: AmountsQuery, condition: RowCondition, check: () => void): (visitor: number) => number {
   const places = new NumberMap()
+  const short = new ShortNumbers()
   let firsts: Float64Array = Float64Array.of(Number.NaN)
   let count = 0
   const meeting = { ...query, keep: [...query.keep, condition] }
@@ -176,15 +177,16 @@ function firstInstants(snapshot: Snapshot, query: AmountsQuery, condition: RowCo
     const [instants, visitors] = [rows.numbers(query.time.column), rows.numbers("visitor")]
     for (const row of keptRows(snapshot, meeting, rows, [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY])) {
       if (visitors[row] === 0) continue
-      const place = places.get(visitors[row]!)
+      const visitor = short.of(visitors[row]!)
+      const place = places.get(visitor)
       if (place === 0) {
-        places.set(visitors[row]!, ++count)
+        places.set(visitor, ++count)
         firsts = grownSums(firsts, count + 1)
         firsts[count] = instants[row]!
       } else if (instants[row]! < firsts[place]!) firsts[place] = instants[row]!
     }
   })
-  return (visitor) => firsts[places.get(visitor)]!
+  return (visitor) => firsts[places.get(short.of(visitor))]!
 }
 
 /** Amounts and weights of the kept rows. An amount beyond 2^53, which a conversion can return, is a big integer in `large`. */

@@ -70,7 +70,8 @@ export function rowMask(snapshot: Snapshot, rows: PackedRows, filter: Filter): U
     case "people": {
       // A query that names people has the sets of its snapshot.
       const states = snapshot.people!(filter.set)
-      return Uint8Array.from(rows.numbers("visitor"), (visitor) => (visitor > 0 && states[visitor - 1] === IN ? 1 : 0))
+      const { ordinal } = snapshot.visitors
+      return Uint8Array.from(rows.numbers("visitor"), (visitor) => (visitor > 0 && states[ordinal(visitor - 1) ?? -1] === IN ? 1 : 0))
     }
     case "has_done":
       throw new Error("Packed rows can't be filtered by what happened in a visit")

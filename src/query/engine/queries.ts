@@ -52,7 +52,7 @@ export const QUERIES = {
   paths,
   /** The size of a set of people, and what they have in common. */
   evaluate,
-  /** The ordinals of a set of people, in batches. */
+  /** The pseudonyms of a set of people, in batches. */
   members,
   /** Keys of the properties that events have. */
   propertyKeys,

@@ -2,7 +2,7 @@ import { type Dimension, dimensionFacts } from "../../domain/dimension.ts"
 import type { EvaluateQuery, EvaluateResult, MembersQuery, MembersResult, PeopleSet } from "../../domain/people.ts"
 import type { PeopleStates, Snapshot, VisitColumn } from "../../store/events/part.ts"
 import { firstInOrder } from "../measure/first-in-order.ts"
-import { pseudonymHalves } from "../show/pseudonyms.ts"
+import { halvesOfNumbers, pseudonymHalves } from "../show/pseudonyms.ts"
 import { coverage } from "./coverage.ts"
 import { EdgeVisits } from "./edge-visits.ts"
 import { PeopleSets } from "./sets.ts"
@@ -34,17 +34,46 @@ export function evaluate(snapshot: Snapshot, query: EvaluateQuery, check: () => 
 /** Returns the pseudonyms of the next people of a set, in the form in which an area stores them. Fewer than the limit after the last one. */
 export function members(snapshot: Snapshot, { set, after, limit }: MembersQuery, check: () => void): MembersResult {
   const states = new PeopleSets(snapshot, check).statesOf(set)
-  const ordinals = new Uint32Array(limit)
-  let count = 0
-  for (let ordinal = after + 1; ordinal < states.length && count < limit; ordinal++) {
-    if (states[ordinal] === IN) ordinals[count++] = ordinal
+  const lowest = new LowestNumbers(limit)
+  for (let ordinal = 0; ordinal < states.length; ordinal++) {
+    if (states[ordinal] !== IN) continue
+    const number = snapshot.visitors.number(ordinal)
+    if (number > after) lowest.add(number)
   }
-  return { count, last: ordinals[count - 1] ?? after, visitors: sortedPseudonyms(ordinals.subarray(0, count), set.scope.siteKey) }
+  const numbers = lowest.finish()
+  return { count: numbers.length, last: numbers.at(-1) ?? after, visitors: sortedPseudonyms(numbers, set.scope.siteKey) }
 }
 
-/** Returns the pseudonyms of ordinals as 8 bytes each, big-endian and ascending. */
-function sortedPseudonyms(ordinals: Uint32Array, siteKey: Uint8Array): Uint8Array {
-  const [left, right] = [new Uint32Array(ordinals.length), ordinals.slice()]
+/** Keeps the lowest of many numbers. Numbers that are added in order are not moved. */
+class LowestNumbers {
+  readonly #limit: number
+  readonly #kept: Float64Array
+  #count = 0
+  /** Above which no number is kept. */
+  #highest = Number.POSITIVE_INFINITY
+
+  constructor(limit: number) {
+    this.#limit = limit
+    this.#kept = new Float64Array(2 * limit)
+  }
+
+  add(number: number): void {
+    if (number > this.#highest) return
+    this.#kept[this.#count++] = number
+    if (this.#count === this.#kept.length) this.#highest = this.finish().at(-1)!
+  }
+
+  /** Returns the numbers, ascending. */
+  finish(): Float64Array {
+    const lowest = this.#kept.subarray(0, this.#count).sort().subarray(0, this.#limit)
+    this.#count = lowest.length
+    return lowest
+  }
+}
+
+/** Returns the pseudonyms of numbers as 8 bytes each, big-endian and ascending. */
+function sortedPseudonyms(numbers: Float64Array, siteKey: Uint8Array): Uint8Array {
+  const { left, right } = halvesOfNumbers(numbers)
   pseudonymHalves(siteKey, "visitor")(left, right)
   const sorted = BigUint64Array.from(left, (high, i) => (BigInt(high) << 32n) | BigInt(right[i]!)).sort()
   const bytes = new DataView(new ArrayBuffer(8 * sorted.length))

@@ -57,7 +57,8 @@ export function factsOf(
     if (own.count > 0) addActivity(part, own, edges, tallies, slotOf)
   })
   addStreaks(visits, scope, edges[0]!, ordinals, tallies, check)
-  const names = pseudonyms(scope.siteKey, "visitor")(ordinals)
+  const numbers = ordinals.map(snapshot.visitors.number)
+  const names = pseudonyms(scope.siteKey, "visitor")(numbers)
   const [pages, currencies] = [snapshot.dictionary("page"), snapshot.dictionary("currency")]
   return tallies.flatMap((tally, i): PersonFacts[] => {
     if (tally.lastSeen === Number.NEGATIVE_INFINITY) return []
@@ -65,7 +66,7 @@ export function factsOf(
     const viewed = Array.from(tally.pages, ([id, views]) => ({ page: pages.text(id), views }))
     return [
       {
-        ordinal: ordinals[i]!,
+        visitor: numbers[i]!,
         pseudonym: names[i]!,
         kind: VISITOR_KINDS[tally.kind]!,
         active_days: sum(tally.isActive),

@@ -13,7 +13,8 @@ import { type PeopleVisits, peopleVisits, readActive, readKnown, type VisitRows 
 export function peopleList(snapshot: Snapshot, query: PeopleListQuery, check: () => void): PeopleListResult {
   const visits = peopleVisits(snapshot, query)
   const order = orderOf(snapshot, visits, query, check)
-  const found = ranked(order, { siteKey: query.scope.siteKey, limit: query.limit + 1, after: query.after, check })
+  const { visitors } = snapshot
+  const found = ranked(order, { siteKey: query.scope.siteKey, visitors, limit: query.limit + 1, after: query.after, check })
   return {
     people: factsOf(snapshot, visits, query, found.slice(0, query.limit), check),
     total: peopleIn(order),

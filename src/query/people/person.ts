@@ -13,8 +13,10 @@ const PAGE_EVENTS = 20_000
 /** Returns the facts of a person and a page of visits, newest first, with their events. */
 export function person(snapshot: Snapshot, query: PersonQuery, check: () => void): PersonResult {
   const visits = peopleVisits(snapshot, query)
-  const [facts] = factsOf(snapshot, visits, query, [query.ordinal], check)
-  const found = newestVisits(visits, query, check)
+  const ordinal = snapshot.visitors.ordinal(query.visitor)
+  if (ordinal === undefined) return { visits: [], hasMore: false }
+  const [facts] = factsOf(snapshot, visits, query, [ordinal], check)
+  const found = newestVisits(visits, ordinal, query, check)
   const texts = textsOf(snapshot)
   const readers = new Map<Part, ReturnType<typeof visitReader>>()
   const page: PersonVisit[] = []
@@ -39,7 +41,7 @@ interface FoundVisit {
 }
 
 /** Returns the visits on a page and the one after it. */
-function newestVisits(visits: PeopleVisits, { ordinal, limit, before }: PersonQuery, check: () => void): FoundVisit[] {
+function newestVisits(visits: PeopleVisits, ordinal: number, { limit, before }: PersonQuery, check: () => void): FoundVisit[] {
   let found: FoundVisit[] = []
   const range = { ...ALWAYS, to: before ? before.start + 1 : ALWAYS.to }
   readChosen(visits, [ordinal], range, check, (part, own) => {

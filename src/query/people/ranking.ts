@@ -1,4 +1,5 @@
-import { pseudonymHalves, pseudonyms } from "../show/pseudonyms.ts"
+import type { VisitorNumbers } from "../../store/events/part.ts"
+import { halvesOfNumbers, pseudonymHalves, pseudonyms } from "../show/pseudonyms.ts"
 
 /** Numbers by which people are ordered. */
 export interface PeopleOrder {
@@ -10,6 +11,7 @@ export interface PeopleOrder {
 
 interface RankingOptions {
   siteKey: Uint8Array
+  visitors: VisitorNumbers
   /** Maximum number of people. */
   limit: number
   /** Value and pseudonym of the person before the first one. */
@@ -21,9 +23,9 @@ interface RankingOptions {
  * Returns the people with the highest values as ordinals, ties by pseudonym, ascending. Pseudonyms are computed only for the people that
  * are returned and for those who share the value of the first or last of them.
  */
-export function ranked({ values, none }: PeopleOrder, { siteKey, limit, after, check }: RankingOptions): number[] {
+export function ranked({ values, none }: PeopleOrder, { siteKey, visitors, limit, after, check }: RankingOptions): number[] {
   const tiedWith = (value: number, room: number, pseudonym?: string): number[] => {
-    const first = new FirstPseudonyms(siteKey, room, pseudonym, check)
+    const first = new FirstPseudonyms({ siteKey, visitors, check }, room, pseudonym)
     if (value > none) addPeopleWith(values, value, first)
     return first.finish()
   }
@@ -33,7 +35,7 @@ export function ranked({ values, none }: PeopleOrder, { siteKey, limit, after, c
   const below = after?.value ?? Number.POSITIVE_INFINITY
   const lowest = lowestOfHighest(values, room, { above: none, below })
   const higher = peopleBetween(values, { above: lowest, below })
-  const names = new Map(pseudonyms(siteKey, "visitor")(higher).map((name, i) => [higher[i]!, name]))
+  const names = new Map(pseudonyms(siteKey, "visitor")(higher.map(visitors.number)).map((name, i) => [higher[i]!, name]))
   const byName = (a: number, b: number) => (names.get(a)! < names.get(b)! ? -1 : 1)
   higher.sort((a, b) => values[b]! - values[a]! || byName(a, b))
   return [...tied, ...higher, ...tiedWith(lowest, room - higher.length)]
@@ -101,12 +103,11 @@ class FirstPseudonyms {
   private readonly after: { left: number; right: number }
 
   constructor(
-    siteKey: Uint8Array,
+    private readonly options: Pick<RankingOptions, "siteKey" | "visitors" | "check">,
     private readonly size: number,
     after: string | undefined,
-    private readonly check: () => void,
   ) {
-    this.convert = pseudonymHalves(siteKey, "visitor")
+    this.convert = pseudonymHalves(options.siteKey, "visitor")
     this.after = after === undefined ? { left: -1, right: -1 } : halvesOf(after)
   }
 
@@ -122,8 +123,9 @@ class FirstPseudonyms {
   }
 
   private flush(): void {
-    this.check()
-    const [left, right] = [new Uint32Array(this.waiting), this.batch.slice(0, this.waiting)]
+    const { visitors, check } = this.options
+    check()
+    const { left, right } = halvesOfNumbers(Float64Array.from(this.batch.subarray(0, this.waiting), visitors.number))
     this.convert(left, right)
     for (let i = 0; i < this.waiting; i++) {
       const found = { ordinal: this.batch[i]!, left: left[i]!, right: right[i]! }

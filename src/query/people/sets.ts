@@ -6,7 +6,7 @@ import { HitSources } from "./hits.ts"
 import { dayOf, type LocalDays, localDays } from "./local-days.ts"
 import { SliceTooLarge } from "./ordered-hits.ts"
 import { IN, OUT, type People, SLICE_SIZE, Slice } from "./slice.ts"
-import { storedOrdinals } from "./stored.ts"
+import { ordinalsOf, storedOrdinals } from "./stored.ts"
 
 const DAY_MS = 86_400_000
 
@@ -159,7 +159,10 @@ export class PeopleSets {
     const { members, scope } = evaluation.set
     const people = slice.people(evaluation.set)
     if (members.by === "group") return evaluateGroup(evaluation, slice, people, members.group)
-    const ordinals = members.by === "ordinals" ? members.ordinals : storedOrdinals(this.#snapshot, members, scope.siteKey, this.#check)
+    const ordinals =
+      members.by === "visitors"
+        ? ordinalsOf(this.#snapshot, members.visitors)
+        : storedOrdinals(this.#snapshot, members, scope.siteKey, this.#check)
     const states = new Uint8Array(slice.size)
     for (let i = 0; i < ordinals.length; i++) {
       const person = (ordinals[i]! - slice.from) >>> 0
@@ -214,7 +217,7 @@ function conditionsOf({ members }: PeopleSet): PeopleCondition[] {
 function keyOf(set: PeopleSet): string {
   return `people ${JSON.stringify(set, (name, value: unknown) => {
     if (name === "saltEdges" && Array.isArray(value)) return Bun.hash(Float64Array.from(value)).toString(36)
-    if (name === "ordinals" && value instanceof Uint32Array) return `${value.length} ${Bun.hash(value).toString(36)}`
+    if (name === "visitors" && value instanceof Float64Array) return `${value.length} ${Bun.hash(value).toString(36)}`
     return (name === "now" && typeof value === "number") || value instanceof Uint8Array ? undefined : value
   })}`
 }

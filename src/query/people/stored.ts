@@ -9,7 +9,7 @@ type StoredMembers = Extract<PeopleSet["members"], { by: "stored" }>
  * site change, because decrypting a million of them takes longer than evaluating most sets.
  */
 export function storedOrdinals(
-  { results, version, eachRow }: Snapshot,
+  { visitors, results, version, eachRow }: Snapshot,
   { text, values }: StoredMembers,
   siteKey: Uint8Array,
   check: () => void,
@@ -21,7 +21,7 @@ export function storedOrdinals(
   const chunks: Uint32Array[] = []
   eachRow({ text, values }, (row) => {
     check()
-    chunks.push(decode((row as { visitors: Uint8Array }).visitors))
+    chunks.push(ordinalsOf({ visitors }, decode((row as { visitors: Uint8Array }).visitors)))
   })
   const ordinals = new Uint32Array(chunks.reduce((length, chunk) => length + chunk.length, 0))
   let length = 0
@@ -31,4 +31,15 @@ export function storedOrdinals(
   }
   results.set(key, version.sealed, ordinals, ordinals.byteLength)
   return ordinals
+}
+
+/** Returns the ordinals of visitors, given by number. Those that the snapshot does not have are left out. */
+export function ordinalsOf({ visitors }: Pick<Snapshot, "visitors">, numbers: readonly number[] | Float64Array): Uint32Array {
+  const ordinals = new Uint32Array(numbers.length)
+  let count = 0
+  for (let i = 0; i < numbers.length; i++) {
+    const ordinal = visitors.ordinal(numbers[i]!)
+    if (ordinal !== undefined) ordinals[count++] = ordinal
+  }
+  return ordinals.subarray(0, count)
 }

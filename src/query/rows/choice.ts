@@ -107,8 +107,8 @@ export interface ChosenVisits {
   /** Sequences of the first events. They identify the visits in whatever parts hold them by the time of the erasure. */
   sequences: Float64Array
   starts: Float64Array
-  /** Ordinals of the visitors. */
-  visitors: Uint32Array
+  /** Numbers of the visitors. */
+  visitors: Float64Array
 }
 
 export function chosenVisits(snapshot: Snapshot, query: RowsQuery, check: () => void): ChosenVisits {
@@ -116,9 +116,9 @@ export function chosenVisits(snapshot: Snapshot, query: RowsQuery, check: () => 
   forEachChosen(snapshot, query, check, (part, visit) => {
     sequences.push(part.sequences()[visit]!)
     starts.push(part.starts()[visit]!)
-    visitors.push(part.visit("visitor")[visit]!)
+    visitors.push(snapshot.visitors.number(part.visit("visitor")[visit]!))
   })
-  return { sequences: Float64Array.from(sequences), starts: Float64Array.from(starts), visitors: Uint32Array.from(visitors) }
+  return { sequences: Float64Array.from(sequences), starts: Float64Array.from(starts), visitors: Float64Array.from(visitors) }
 }
 
 function forEachChosen(snapshot: Snapshot, query: RowsQuery, check: () => void, take: (part: Part, visit: number) => void): void {

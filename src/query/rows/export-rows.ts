@@ -42,7 +42,7 @@ export function exportRows(
   const texts = textsOf(snapshot)
   const found = new Array<Found>(picks.length)
   for (const [part, positions] of Map.groupBy(picks.keys(), (i) => picks[i]!.part)) {
-    const visit = visitReader(texts, part)
+    const visit = visitReader(texts, part, snapshot.visitors)
     const events = query.of === "events" ? chosenEvents(part, choice.events(part), eventReader(texts, part)) : () => []
     for (const i of positions) found[i] = { visit: visit(picks[i]!.visit), events: events(picks[i]!) }
   }

@@ -2,7 +2,7 @@ import type { DictionaryName } from "../../domain/dimension.ts"
 import type { Vitals } from "../../domain/event.ts"
 import type { RowsQuery } from "../../domain/query.ts"
 import { TRAITS, VISITOR_KINDS, type VisitorKind, type VisitTraits } from "../../domain/visit.ts"
-import { type Dictionary, NO_SCROLL, NO_VITAL, type Part, type Snapshot } from "../../store/events/part.ts"
+import { type Dictionary, NO_SCROLL, NO_VITAL, type Part, type Snapshot, type VisitorNumbers } from "../../store/events/part.ts"
 import { firstAtLeast } from "../measure/row-lists.ts"
 import { nextVisits, type RowsCursor } from "./cursor.ts"
 
@@ -13,7 +13,7 @@ export interface VisitRow extends VisitFacts {
 
 /** A stored visit without its events. */
 export interface VisitFacts extends VisitTraits {
-  /** Ordinal of the visitor. Must be converted to a pseudonym before it is shown to anyone. */
+  /** Number of the visitor. Must be converted to a pseudonym before it is shown to anyone. */
   visitor: number
   visitor_kind: VisitorKind
   started_at: number
@@ -65,7 +65,7 @@ export function visitRows(snapshot: Snapshot, query: RowsQuery, cursor: RowsCurs
   const texts = textsOf(snapshot)
   const found = new Array<VisitRow>(picks.length)
   for (const [part, positions] of Map.groupBy(picks.keys(), (i) => picks[i]!.part)) {
-    const [visit, event] = [visitReader(texts, part), eventReader(texts, part)]
+    const [visit, event] = [visitReader(texts, part, snapshot.visitors), eventReader(texts, part)]
     for (const i of positions) {
       const row = picks[i]!.visit
       const { from, to } = eventsOf(part, row)
@@ -94,13 +94,13 @@ export function textsOf(snapshot: Snapshot): Texts {
 }
 
 /** Creates the function that reads the visits of a part by row. */
-export function visitReader(texts: Texts, part: Part): (visit: number) => VisitFacts {
+export function visitReader(texts: Texts, part: Part, { number }: VisitorNumbers): (visit: number) => VisitFacts {
   const [starts, sequences] = [part.starts(), part.sequences()]
   const page = (column: "entry_page" | "exit_page", visit: number) => texts("page").text(part.visit(column)[visit]!)
   const hostname = (column: "entry_page_hostname" | "exit_page_hostname", visit: number) =>
     texts("hostname").text(part.visit(column)[visit]!)
   return (visit) => ({
-    visitor: part.visit("visitor")[visit]!,
+    visitor: number(part.visit("visitor")[visit]!),
     visitor_kind: VISITOR_KINDS[part.visit("visitor_kind")[visit]!] ?? "rotating",
     started_at: starts[visit]!,
     sequence: sequences[visit]!,

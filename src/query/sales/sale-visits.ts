@@ -38,7 +38,7 @@ interface FoundVisit {
 /** Returns the visits of sale events by the event's sequence, or visits by their own. Visits that were removed are left out. */
 export function saleVisits(snapshot: Snapshot, query: SaleVisitsQuery, check: () => void): Map<number, SaleVisit> {
   const sales = saleRows(snapshot, query)
-  const read = readVisits(findVisits(snapshot.parts, sales, check), textsOf(snapshot), query)
+  const read = readVisits(findVisits(snapshot.parts, sales, check), snapshot, query)
   const visits = new Map<number, SaleVisit>()
   for (const { sequence, visit } of sales) {
     const known = read.get(visit)
@@ -96,12 +96,13 @@ function firstFrom(times: Float64Array, wanted: number): number {
 }
 
 /** Reads visits by sequence, part by part. */
-function readVisits(found: ReadonlyMap<number, FoundVisit>, texts: Texts, { siteKey, now }: SaleVisitsQuery): Map<number, SaleVisit> {
+function readVisits(found: ReadonlyMap<number, FoundVisit>, snapshot: Snapshot, { siteKey, now }: SaleVisitsQuery): Map<number, SaleVisit> {
+  const texts = textsOf(snapshot)
   const visits = new Map<number, SaleVisit>()
   for (const [part, places] of Map.groupBy(found, ([, { part }]) => part)) {
     const visitors = part.visit("visitor")
     // A call for each visit would take longer than everything else.
-    const names = pseudonyms(siteKey, "visitor")(places.map(([, { row }]) => visitors[row]!))
+    const names = pseudonyms(siteKey, "visitor")(places.map(([, { row }]) => snapshot.visitors.number(visitors[row]!)))
     const [starts, kinds] = [part.starts(), part.visit("visitor_kind")]
     const dimensions = dimensionsReader(texts, part, SALE_DIMENSIONS)
     for (const [index, [sequence, { row }]] of places.entries())

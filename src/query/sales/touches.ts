@@ -43,11 +43,12 @@ interface Found<Each> {
 }
 
 /** Returns the position of each visitor in the query, counted from 1, by ordinal. */
-function placesOf({ visitorLimit }: Snapshot, { siteKey, visitors }: TouchesQuery): NumberMap {
+function placesOf(snapshot: Snapshot, { siteKey, visitors }: TouchesQuery): NumberMap {
   const places = new NumberMap()
-  const ordinals = numbersOfPseudonyms(siteKey, "visitor")(visitors)
-  // Every text is the pseudonym of some number, but of a visitor only below the limit.
-  for (const [index, ordinal] of ordinals.entries()) if (ordinal < visitorLimit) places.set(ordinal, index + 1)
+  for (const [index, number] of numbersOfPseudonyms(siteKey, "visitor")(visitors).entries()) {
+    const ordinal = snapshot.visitors.ordinal(number)
+    if (ordinal !== undefined) places.set(ordinal, index + 1)
+  }
   return places
 }
 

@@ -37,6 +37,16 @@ export function pseudonymHalves(siteKey: Uint8Array, kind: PseudonymKind): (left
   }
 }
 
+/** Returns the upper and lower halves of numbers. */
+export function halvesOfNumbers(numbers: Float64Array): { left: Uint32Array; right: Uint32Array } {
+  const [left, right] = [new Uint32Array(numbers.length), new Uint32Array(numbers.length)]
+  for (let i = 0; i < numbers.length; i++) {
+    left[i] = numbers[i]! / 2 ** 32
+    right[i] = numbers[i]!
+  }
+  return { left, right }
+}
+
 /** Creates the inverse of `pseudonyms`: the function that converts pseudonyms back to numbers with the same key. */
 export function numbersOfPseudonyms(siteKey: Uint8Array, kind: PseudonymKind): (names: readonly string[]) => number[] {
   const invert = inverse(siteKey, kind)
@@ -48,8 +58,11 @@ export function numbersOfPseudonyms(siteKey: Uint8Array, kind: PseudonymKind): (
   }
 }
 
-/** Does the same for pseudonyms of 8 bytes, big-endian. Returns the numbers below 2^32; others were made with another key. */
-export function numbersOfPseudonymBytes(siteKey: Uint8Array, kind: PseudonymKind): (bytes: Uint8Array) => Uint32Array {
+/** Upper halves of the numbers below 2^53. */
+const UPPER_LIMIT = 2 ** 21
+
+/** Does the same for pseudonyms of 8 bytes, big-endian. Returns the numbers below 2^53; others were made with another key. */
+export function numbersOfPseudonymBytes(siteKey: Uint8Array, kind: PseudonymKind): (bytes: Uint8Array) => Float64Array {
   const invert = inverse(siteKey, kind)
   return (bytes) => {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -60,7 +73,7 @@ export function numbersOfPseudonymBytes(siteKey: Uint8Array, kind: PseudonymKind
       right[i] = view.getUint32(8 * i + 4)
     }
     invert(left, right)
-    return right.filter((_, i) => left[i] === 0)
+    return Float64Array.from(right, (low, i) => left[i]! * 2 ** 32 + low).filter((_, i) => left[i]! < UPPER_LIMIT)
   }
 }
 

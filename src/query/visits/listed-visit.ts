@@ -1,5 +1,5 @@
 import type { ListedVisit } from "../../domain/visit-list.ts"
-import type { Part } from "../../store/events/part.ts"
+import type { Part, VisitorNumbers } from "../../store/events/part.ts"
 import type { CompiledGoals } from "../filter/goals.ts"
 import { firstAtLeast } from "../measure/row-lists.ts"
 import { eventsOf, type Texts, visitReader } from "../rows/rows.ts"
@@ -11,8 +11,8 @@ interface Rows {
 }
 
 /** Creates the function that reads a visit of a part by row. The events of the part must be ordered. */
-export function listedVisitReader(texts: Texts, part: Part, goals: CompiledGoals): (row: number) => ListedVisit {
-  const visit = visitReader(texts, part)
+export function listedVisitReader(texts: Texts, part: Part, goals: CompiledGoals, visitors: VisitorNumbers): (row: number) => ListedVisit {
+  const visit = visitReader(texts, part, visitors)
   const goalsIn = goalReader(part, goals)
   const revenueIn = revenueReader(texts, part)
   return (row) => {

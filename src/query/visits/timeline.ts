@@ -21,7 +21,7 @@ export function visitTimeline(snapshot: Snapshot, query: VisitQuery, check: () =
 function timelineOf(snapshot: Snapshot, { site, offset, limit }: VisitQuery, part: Part, row: number): VisitTimeline {
   const texts = textsOf(snapshot)
   const goals = compileGoals(snapshot, site.goals)
-  const visit = listedVisitReader(texts, part, goals)(row)
+  const visit = listedVisitReader(texts, part, goals, snapshot.visitors)(row)
   const event = eventReader(texts, part)
   const goalsIn = goalReader(part, goals)
   const moments = momentsOf(part, row)

@@ -118,7 +118,7 @@ function listed(snapshot: Snapshot, { site }: VisitListQuery, page: readonly Fou
   const goals = compileGoals(snapshot, site.goals)
   const shown = new Array<ListedVisit>(page.length)
   for (const [part, positions] of Map.groupBy(page.keys(), (i) => page[i]!.part)) {
-    const read = listedVisitReader(texts, part, goals)
+    const read = listedVisitReader(texts, part, goals, snapshot.visitors)
     for (const i of positions) shown[i] = read(page[i]!.row)
   }
   return shown

@@ -26,7 +26,7 @@ export interface Erasure {
 interface ErasureOptions {
   events: Pick<EventStore, "erase" | "erasePerson" | "dropTotals" | "dropRetired" | "emptyLog">
   imports: Pick<VisibleImports, "clear">
-  people: Pick<People, "ordinalOf">
+  people: Pick<People, "numberOf">
   clock: Clock
   exclusive: Exclusive
   hooks: DataHooks
@@ -47,15 +47,15 @@ export function createErasure({ events, imports, people, clock, exclusive, hooks
       }),
     person: (siteId, visitors) =>
       exclusive.run(async () => {
-        const found = await Promise.all(visitors.map((visitor) => people.ordinalOf(siteId, visitor)))
-        const ordinals = found.filter((ordinal) => ordinal !== undefined)
+        const found = await Promise.all(visitors.map((visitor) => people.numberOf(siteId, visitor)))
+        const numbers = found.filter((number) => number !== undefined)
         const fromAreas = async () => {
           const counts: Removed[] = []
           for (const visitor of visitors) counts.push(await hooks.onPersonErase(siteId, visitor))
           return counts
         }
         const before = await fromAreas()
-        const removed = await events.erasePerson(siteId, ordinals, clock.now())
+        const removed = await events.erasePerson(siteId, numbers, clock.now())
         await events.emptyLog()
         await takeouts.drop(siteId)
         return sumOf([removed, ...before, ...(await fromAreas())])

@@ -6,25 +6,25 @@ import type { SiteKeys } from "../sites/site-keys.ts"
 import { createIdentityRule, type IdentityRule, type IdentityRuleOptions } from "./identity.ts"
 
 /**
- * The people of a site: who counts in a request, and who someone is. A person is a visitor ordinal, and a pseudonym outside the store. No
+ * The people of a site: who counts in a request, and who someone is. A person has the number of a visitor, and a pseudonym outside the program. No
  * caller sees a person key or the keys of a site.
  */
 export interface People extends IdentityRule {
   /** Returns the start of the site's data in epoch ms, imports included; undefined without any. */
   firstAt(site: Site): number | undefined
   /**
-   * Returns the ordinals of the person with a user id. Empty for an unknown one. More than one if the site stores user ids and its
+   * Returns the numbers of the person with a user id. Empty for an unknown one. More than one if the site stores user ids and its
    * identity mode was left in between, because later identifications do not join earlier ones.
    */
   find(site: Site, userId: string): Promise<number[]>
-  /** Returns the user ids of people, by ordinal, as far as the site stores them. */
-  userIds(site: Site, ordinals: readonly number[]): Map<number, string>
-  /** Returns the ordinal of a pseudonym of 16 hex digits, or undefined if it is not one of this site. */
-  ordinalOf(siteId: number, pseudonym: string): Promise<number | undefined>
-  /** Returns the function that converts pseudonyms of 16 hex digits to ordinals. Each must be one of this site. */
+  /** Returns the user ids of people, by number, as far as the site stores them. */
+  userIds(site: Site, numbers: readonly number[]): Map<number, string>
+  /** Returns the number of a pseudonym of 16 hex digits, or undefined if it is not one of this site. */
+  numberOf(siteId: number, pseudonym: string): Promise<number | undefined>
+  /** Returns the function that converts pseudonyms of 16 hex digits to numbers. Each must be one of this site. */
   numberer(siteId: number): Promise<(pseudonyms: readonly string[]) => number[]>
-  /** Returns the pseudonyms of ordinals. */
-  pseudonymsOf(site: Site, ordinals: readonly number[]): Promise<string[]>
+  /** Returns the pseudonyms of numbers. */
+  pseudonymsOf(site: Site, numbers: readonly number[]): Promise<string[]>
 }
 
 export interface PeopleOptions extends IdentityRuleOptions {
@@ -42,14 +42,14 @@ export function createPeople(options: PeopleOptions): People {
       const stored = settings.store_user_ids ? events.peopleOfUser(id, userId) : []
       return [...new Set([...(known === undefined ? [] : [known]), ...stored])]
     },
-    userIds: ({ id, settings }, ordinals) => (settings.store_user_ids ? events.userIds(id, ordinals) : new Map()),
-    async ordinalOf(id, pseudonym) {
+    userIds: ({ id, settings }, numbers) => (settings.store_user_ids ? events.userIds(id, numbers) : new Map()),
+    async numberOf(id, pseudonym) {
       if (!/^[0-9a-f]{16}$/.test(pseudonym)) return undefined
-      const [ordinal] = numbersOfPseudonyms(await siteKeys.siteKey(id), "visitor")([pseudonym])
+      const [number] = numbersOfPseudonyms(await siteKeys.siteKey(id), "visitor")([pseudonym])
       // Every text of this form is the pseudonym of some number, but almost none of them of a visitor of this site.
-      return ordinal! < events.visitorLimit(id) ? ordinal : undefined
+      return number! < events.visitorLimit(id) ? number : undefined
     },
     numberer: async (id) => numbersOfPseudonyms(await siteKeys.siteKey(id), "visitor"),
-    pseudonymsOf: async ({ id }, ordinals) => pseudonyms(await siteKeys.siteKey(id), "visitor")(ordinals),
+    pseudonymsOf: async ({ id }, numbers) => pseudonyms(await siteKeys.siteKey(id), "visitor")(numbers),
   }
 }

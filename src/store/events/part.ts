@@ -144,6 +144,7 @@ export interface Snapshot {
   readonly siteId: number
   /** Exclusive upper bound of the visitor ordinals in the parts, such as the size of a bitset. */
   readonly visitorLimit: number
+  readonly visitors: VisitorNumbers
   /** The segments, oldest first, then the tail. Hidden imports are left out. Columns are decoded when they are first requested. */
   readonly parts: readonly Part[]
   /** Parts of another kind, of the same moment, if they were requested. */
@@ -160,6 +161,17 @@ export interface Snapshot {
   eachRow(statement: SentStatement, take: (row: object) => void): void
   /** Evaluates a set of people that a filter names. Present while a query is computed. */
   readonly people?: (set: PeopleSet) => PeopleStates
+}
+
+/**
+ * The numbers by which visitors are known outside a snapshot, and of which pseudonyms are made. They are below 2^53 and never change. Every
+ * reader of the same store has the same ones, unlike ordinals.
+ */
+export interface VisitorNumbers {
+  /** Returns the number of a visitor, given by ordinal. */
+  number(ordinal: number): number
+  /** Returns the ordinal of a visitor, or undefined if the snapshot has no visitor of that number. */
+  ordinal(number: number): number | undefined
 }
 
 /** Snapshots of one site and kind have the same data when both are equal, and the same segments when `sealed` is. */

@@ -7,7 +7,7 @@ import { OutdatedSnapshot, ReadDictionary, TextBlocks } from "./dictionary/read-
 import { TakenVisits } from "./early-visits.ts"
 import { translateErrors } from "./fault.ts"
 import { visiblePart, withoutTaken } from "./masked-part.ts"
-import type { Dictionary, EventReader, Imports, Part, Snapshot } from "./part.ts"
+import type { Dictionary, EventReader, Imports, Part, Snapshot, VisitorNumbers } from "./part.ts"
 import { Results } from "./results.ts"
 import { listSegmentIds, listSegments, Segment, type SegmentRow, segmentById } from "./segment.ts"
 import { forEachRow, readRows, type SentStatement } from "./tables/row-tables.ts"
@@ -106,6 +106,7 @@ class Reader implements EventReader {
     return {
       siteId,
       visitorLimit,
+      visitors: ordinalsAsNumbers(visitorLimit),
       parts,
       dictionary: (name) => this.#dictionary(siteId, name, epoch),
       imports: shown,
@@ -202,10 +203,15 @@ class Reader implements EventReader {
 }
 
 /** Adds the parts of another kind to a snapshot of the same moment. Visitors are numbered over both. */
-const withOthers = (snapshot: Snapshot, { parts, visitorLimit }: Snapshot): Snapshot => ({
-  ...snapshot,
-  visitorLimit: Math.max(snapshot.visitorLimit, visitorLimit),
-  alongside: parts,
+function withOthers(snapshot: Snapshot, others: Snapshot): Snapshot {
+  const visitorLimit = Math.max(snapshot.visitorLimit, others.visitorLimit)
+  return { ...snapshot, visitorLimit, visitors: ordinalsAsNumbers(visitorLimit), alongside: others.parts }
+}
+
+/** In one store, ordinals are given once and never change. */
+const ordinalsAsNumbers = (visitorLimit: number): VisitorNumbers => ({
+  number: (ordinal) => ordinal,
+  ordinal: (number) => (number < visitorLimit ? number : undefined),
 })
 
 /** Returns native segments, and of imports the visits on visible days. */

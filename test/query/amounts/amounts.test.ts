@@ -166,3 +166,23 @@ test("agrees with big integers over random rows", () => {
     expect<unknown>(new Map(found)).toEqual(expected)
   }
 })
+
+test("counts, lists and follows visitors whose numbers have up to 53 bits", () => {
+  const [long, other] = [2 ** 53 - 1, 2 ** 40]
+  const rows = [
+    { ...ROW, visitor: long, at: 1 },
+    { ...ROW, visitor: long, at: 15 },
+    { ...ROW, visitor: other, at: 15 },
+    { ...ROW, visitor: other - 2 ** 32, at: 15 },
+    { ...ROW, visitor: 7, at: 15 },
+  ]
+  const anyOf = { column: "bits", bits: 1 }
+  const result = ask(rows, { first: anyOf, visitorsOf: anyOf, distinct: [{ by: ["first"], of: "visitor" }] })
+  expect(result.distinct).toEqual([
+    [
+      { keys: [0], count: 1 },
+      { keys: [1], count: 3 },
+    ],
+  ])
+  expect([...result.visitors]).toEqual([6, other - 2 ** 32 - 1, other - 1, long - 1])
+})

@@ -142,7 +142,7 @@ describe("the list of people", () => {
     visitOn(traffic, 1, "2026-11-09", ["/late", "/late", "/late"])
     expect(peopleList(traffic.snapshot(), { ...list, sort: "revenue" }, neverStop).people).toEqual([
       {
-        ordinal: expect.any(Number),
+        visitor: expect.any(Number),
         pseudonym: expect.stringMatching(/^[0-9a-f]{16}$/),
         kind: "user",
         active_days: 2,
@@ -194,8 +194,8 @@ describe("the list of people", () => {
     visitOn(traffic, 2, "2026-11-05", new Array(9).fill("/"))
     const { people } = peopleList(traffic.snapshot(), { ...list, sort, limit: 10 }, neverStop)
     // Ordinals are assigned in the order of first visits.
-    const first = Math.min(...people.map(({ ordinal }) => ordinal))
-    expect(people.map(({ ordinal }) => [2, 1, 3][ordinal - first])).toEqual([...expected])
+    const first = Math.min(...people.map(({ visitor }) => visitor))
+    expect(people.map(({ visitor }) => [2, 1, 3][visitor - first])).toEqual([...expected])
   })
 })
 
@@ -217,8 +217,8 @@ describe("the page of a person", () => {
       ],
     })
     const snapshot = traffic.snapshot()
-    const { ordinal } = peopleList(snapshot, { ...query, sort: "visits", currency: "EUR", limit: 1 }, neverStop).people[0]!
-    const first = person(snapshot, { ...query, ordinal }, neverStop)
+    const { visitor } = peopleList(snapshot, { ...query, sort: "visits", currency: "EUR", limit: 1 }, neverStop).people[0]!
+    const first = person(snapshot, { ...query, visitor }, neverStop)
     expect(first.visits.map(({ start }) => start)).toEqual([noon("2026-11-04"), noon("2026-11-03")])
     expect(first.visits[0]).toMatchObject({
       durationMs: 60_000,
@@ -230,7 +230,7 @@ describe("the page of a person", () => {
       ],
     })
     const { start, sequence } = first.visits[1]!
-    const second = person(snapshot, { ...query, ordinal, before: { start, sequence } }, neverStop)
+    const second = person(snapshot, { ...query, visitor, before: { start, sequence } }, neverStop)
     expect([first.hasMore, second.hasMore, second.visits.map((visit) => visit.start)]).toEqual([
       true,
       false,
@@ -242,8 +242,8 @@ describe("the page of a person", () => {
     using traffic = openTraffic(START)
     for (const day of days("2026-11-01", 4)) visitOn(traffic, 1, day, new Array(9_000).fill("/"))
     const snapshot = traffic.snapshot()
-    const { ordinal } = peopleList(snapshot, { ...query, sort: "visits", currency: "EUR", limit: 1 }, neverStop).people[0]!
-    const { visits, hasMore } = person(snapshot, { ...query, ordinal, limit: 50 }, neverStop)
+    const { visitor } = peopleList(snapshot, { ...query, sort: "visits", currency: "EUR", limit: 1 }, neverStop).people[0]!
+    const { visits, hasMore } = person(snapshot, { ...query, visitor, limit: 50 }, neverStop)
     expect([visits.length, hasMore]).toEqual([3, true])
   })
 
@@ -251,10 +251,10 @@ describe("the page of a person", () => {
     using traffic = openTraffic(START)
     traffic.visit({ visitor: 1, kind: "rotating", events: [{ at: noon("2026-11-02") }] })
     const snapshot = traffic.snapshot()
-    const { ordinal } = peopleList(snapshot, { ...query, sort: "visits", currency: "EUR", limit: 1 }, neverStop).people[0]!
+    const { visitor } = peopleList(snapshot, { ...query, sort: "visits", currency: "EUR", limit: 1 }, neverStop).people[0]!
     const nothing = { visits: [], hasMore: false }
-    expect(person(snapshot, { ...query, ordinal, scope: { ...scope, identifiedOnly: true } }, neverStop)).toEqual(nothing)
-    expect(person(snapshot, { ...query, ordinal: 1_000_000 }, neverStop)).toEqual(nothing)
+    expect(person(snapshot, { ...query, visitor, scope: { ...scope, identifiedOnly: true } }, neverStop)).toEqual(nothing)
+    expect(person(snapshot, { ...query, visitor: 1_000_000 }, neverStop)).toEqual(nothing)
   })
 })
 

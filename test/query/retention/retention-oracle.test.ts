@@ -84,7 +84,7 @@ function someRetention(world: World, random: Random, time: Time): RetentionQuery
 function someMembers(world: World, random: Random, time: Time, site: SiteFacts): PeopleSet | undefined {
   const [visits, snapshot] = [world.visits(site.id), world.snapshot(site.id)]
   if (visits.length === 0) return undefined
-  const set = someSet({ random, time, site, visits, visitorLimit: snapshot.visitorLimit })
+  const set = someSet({ random, time, site, visits, snapshot })
   const members = [...truths({ visits, names: namesOf(snapshot, visits) }, set)].filter(([, truth]) => truth === "in")
   MEMBERS.set(set.key, new Set(members.map(([visitor]) => visitor)))
   return set

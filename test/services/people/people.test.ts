@@ -92,11 +92,11 @@ test("a pseudonym leads back to its visitor, and one of another site to none", a
   await using other = await openPeople()
   const ann = await opened.identify("ann")
   const [pseudonym] = await opened.people.pseudonymsOf(opened.site, [ann])
-  expect(await opened.people.ordinalOf(opened.site.id, pseudonym!)).toBe(ann)
+  expect(await opened.people.numberOf(opened.site.id, pseudonym!)).toBe(ann)
   const second = await opened.sites.create(opened.site.organization_id, { name: "Blog", hosts: ["blog.example"] })
-  expect(await opened.people.ordinalOf(second.id, pseudonym!)).toBeUndefined()
-  expect(await opened.people.ordinalOf(opened.site.id, "ann")).toBeUndefined()
-  expect(await other.people.ordinalOf(other.site.id, pseudonym!)).toBeUndefined()
+  expect(await opened.people.numberOf(second.id, pseudonym!)).toBeUndefined()
+  expect(await opened.people.numberOf(opened.site.id, "ann")).toBeUndefined()
+  expect(await other.people.numberOf(other.site.id, pseudonym!)).toBeUndefined()
 })
 
 test("stores the first and the last identification, the last one once a day", async () => {

@@ -1,4 +1,3 @@
-import { TRAITS } from "../../../src/domain/visit.ts"
 import { orderedPart } from "../../../src/query/measure/ordered-part.ts"
 import type { Clickhouse } from "../../../src/store/clickhouse/client.ts"
 import { ROW_COLUMNS, RowWriter } from "../../../src/store/clickhouse/row-binary.ts"
@@ -57,26 +56,10 @@ export class Mirror {
     for (const writer of inserts) if (writer.count > 0) await this.clickhouse.insert("visits", ROW_COLUMNS, writer.finish())
     this.#written.set(place, now)
   }
-
-  /** Writes a record of each visitor, in the order of their ordinals. */
-  async recordVisitors(siteId: number, limit: number): Promise<void> {
-    const writer = new RowWriter()
-    for (let ordinal = 0; ordinal < limit; ordinal++) {
-      const place = { openedAt: ordinal, startedAt: ordinal, visit: ordinal, sequence: ordinal }
-      writer.add({ ...NO_VISIT, siteId, kind: "opens", ...place, visitor: visitorValue(siteId, ordinal) })
-    }
-    if (limit > 0) await this.clickhouse.insert("visits", ROW_COLUMNS, writer.finish())
-  }
 }
 
 /** Returns the value of a visitor that the embedded store has given an ordinal. */
-const visitorValue = (siteId: number, ordinal: number): bigint => BigInt(Bun.hash.xxHash64(`${siteId} ${ordinal}`))
-
-const NO_VISIT: Omit<VisitRow, "siteId" | "kind" | "visitor" | "openedAt" | "startedAt" | "visit" | "sequence"> = {
-  ...{ version: 1, importId: 0, run: 0, opener: 0n, visitorKind: "rotating" },
-  ...{ duration: 0, pageviews: 0, events: 0, interactive: 0, engaged: 0, arrival: 0 },
-  ...{ pages: ["", "", "", ""], traits: TRAITS.map(() => ""), steps: [] },
-}
+export const visitorValue = (siteId: number, ordinal: number): bigint => Bun.hash.xxHash64(`${siteId} ${ordinal}`) >> 11n
 
 /** Returns an earlier version of a visit, before its last events arrived and its traits were replaced. */
 const incomplete = (row: VisitRow): VisitRow => ({

@@ -2,6 +2,7 @@ import type { DictionaryName } from "../../../domain/dimension.ts"
 import { HashTable } from "../../events/dictionary/hash-table.ts"
 import { fixedTexts } from "../../events/dictionary/texts.ts"
 import type { Dictionary } from "../../events/part.ts"
+import type { Hash64 } from "../../events/writer.ts"
 import type { Wide } from "./native.ts"
 
 /** The texts of a dictionary as a reader has numbered them, in the order in which it met them. */
@@ -40,6 +41,8 @@ class TextNumbers implements Dictionary {
 export class SiteNumbers {
   readonly #dictionaries = new Map<DictionaryName, TextNumbers>()
   readonly #visitors = new HashTable()
+  /** Numbers of the visitors, by ordinal. */
+  readonly #visitorNumbers: number[] = []
 
   dictionary(name: DictionaryName): TextNumbers {
     let dictionary = this.#dictionaries.get(name)
@@ -55,20 +58,32 @@ export class SiteNumbers {
     return this.#visitors.size
   }
 
-  /** Returns the ordinals of visitors, given by their values. */
+  /** Returns the ordinals of visitors, given by number. New ones get an ordinal. */
   ordinals({ halves }: Wide): Uint32Array {
     const ordinals = new Uint32Array(halves.length / 2)
-    const value = { low: 0, high: 0 }
+    const id = { low: 0, high: 0 }
     for (let row = 0; row < ordinals.length; row++) {
-      value.low = halves[row * 2]!
-      value.high = halves[row * 2 + 1]!
-      let ordinal = this.#visitors.get(value)
-      if (ordinal === undefined) {
-        ordinal = this.#visitors.size
-        this.#visitors.set(value, ordinal)
-      }
-      ordinals[row] = ordinal
+      id.low = halves[row * 2]!
+      id.high = halves[row * 2 + 1]!
+      ordinals[row] = this.#visitors.get(id) ?? this.#added(id)
     }
     return ordinals
+  }
+
+  #added(id: Hash64): number {
+    const ordinal = this.#visitors.size
+    this.#visitors.set(id, ordinal)
+    this.#visitorNumbers.push(id.high * 2 ** 32 + id.low)
+    return ordinal
+  }
+
+  /** Returns the ordinal of a visitor, given by number, or undefined if it has none so far. */
+  ordinal(number: number): number | undefined {
+    return this.#visitors.get({ high: Math.floor(number / 2 ** 32), low: number >>> 0 })
+  }
+
+  /** Returns the number of a visitor, given by ordinal. */
+  number(ordinal: number): number {
+    return this.#visitorNumbers[ordinal]!
   }
 }

@@ -5,7 +5,7 @@ import { ColumnCache } from "../../events/cache.ts"
 import { OutdatedSnapshot } from "../../events/dictionary/read-dictionary.ts"
 import { propertyDictionary } from "../../events/dictionary/texts.ts"
 import { visiblePart } from "../../events/masked-part.ts"
-import type { Dictionary, EventReader, Imports, Part, Snapshot } from "../../events/part.ts"
+import type { Dictionary, EventReader, Imports, Part, Snapshot, VisitorNumbers } from "../../events/part.ts"
 import { Results } from "../../events/results.ts"
 import type { Channel } from "./channel.ts"
 import { bundleOf, decodeUnits, type ReadColumn, TEXT_COLUMNS } from "./columns.ts"
@@ -93,6 +93,7 @@ class ClickhouseReader implements EventReader {
       siteId,
       // Each of the other visits has at most one visitor that has no number yet.
       visitorLimit: state.numbers.visitors + unnumbered.reduce((sum, { visits }) => sum + visits, 0),
+      visitors: visitorNumbers(state, [...read.parts, ...(others?.parts ?? [])]),
       parts: read.parts,
       ...(others && { alongside: others.parts }),
       dictionary: (name) => {
@@ -210,6 +211,21 @@ interface KindParts {
   lister: Lister
   slices: readonly Slice[]
   parts: readonly Part[]
+}
+
+/** Returns the numbers of visitors. To find an unknown one, the visitors of all parts are read once. */
+function visitorNumbers({ numbers }: SiteState, parts: readonly Part[]): VisitorNumbers {
+  const unread = [...parts]
+  return {
+    number: (ordinal) => numbers.number(ordinal),
+    ordinal(number) {
+      for (let known = numbers.ordinal(number); ; known = numbers.ordinal(number)) {
+        const part = known === undefined ? unread.pop() : undefined
+        if (!part) return known
+        part.visit("visitor")
+      }
+    },
+  }
 }
 
 /** Gives numbers to the texts of the local store, which imported totals refer to. */

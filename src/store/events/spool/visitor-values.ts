@@ -11,9 +11,9 @@ import type { Hash64 } from "../writer.ts"
 /** What a value is derived from: the rotating id, the person key, or, when a visitor has neither, the number of the node and the ordinal. */
 type Origin = "rotating" | "person" | "ordinal"
 
-/** Returns the value of a visitor: the first 64 bits of a keyed hash. */
+/** Returns the value of a visitor: 53 bits of a keyed hash, because visitors have numbers below 2^53 outside the store. */
 export function visitorValue(siteKey: Uint8Array, origin: Origin, id: Uint8Array): bigint {
-  return createHmac("sha256", siteKey).update(`footfall/visitor/${origin}`).update(id).digest().readBigUInt64BE()
+  return createHmac("sha256", siteKey).update(`footfall/visitor/${origin}`).update(id).digest().readBigUInt64BE() >> 11n
 }
 
 /** Maximum number of values in memory per site, in each of two generations. */
