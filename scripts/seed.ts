@@ -38,6 +38,8 @@ const options = {
     backup: new URL("../src/services/backup/worker.ts", import.meta.url).href,
     plugin: new URL("../src/plugin-worker.ts", import.meta.url).href,
     hash: new URL("../src/services/sign-in/hash-worker.ts", import.meta.url).href,
+    shipping: new URL("../src/services/shipping/worker.ts", import.meta.url).href,
+    network: new URL("../src/services/shipping/network-worker.ts", import.meta.url).href,
   },
 }
 

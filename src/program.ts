@@ -151,6 +151,8 @@ function appOptions(settings: Settings, logTo: number): AppOptions {
       backup: new URL("./services/backup/worker.ts", import.meta.url).href,
       hash: new URL("./services/sign-in/hash-worker.ts", import.meta.url).href,
       plugin: new URL("./plugin-worker.ts", import.meta.url).href,
+      shipping: new URL("./services/shipping/worker.ts", import.meta.url).href,
+      network: new URL("./services/shipping/network-worker.ts", import.meta.url).href,
     },
   }
 }

@@ -25,6 +25,7 @@ import { insertMembership, putSiteMember } from "../src/store/catalog/members.ts
 import { catalogSchemas } from "../src/store/catalog/schema.ts"
 import { updateSessionProof } from "../src/store/catalog/sessions.ts"
 import { insertSetup, insertUser, isSetUp } from "../src/store/catalog/users.ts"
+import type { ClickhouseServer } from "../src/store/clickhouse/client.ts"
 import { eventSchemas } from "../src/store/events/database.ts"
 import { sql } from "../src/store/sql.ts"
 import { libsqlServer } from "./fakes/libsql-server.ts"
@@ -97,7 +98,12 @@ export const WORKERS = {
   backup: new URL("../src/services/backup/worker.ts", import.meta.url).href,
   hash: new URL("../src/services/sign-in/hash-worker.ts", import.meta.url).href,
   plugin: new URL("../src/plugin-worker.ts", import.meta.url).href,
+  shipping: new URL("../src/services/shipping/worker.ts", import.meta.url).href,
+  network: new URL("../src/services/shipping/network-worker.ts", import.meta.url).href,
 }
+
+/** How events are shipped to ClickHouse. */
+const SHIPPING = { insertSettings: {}, spools: true, spoolBytes: 2 ** 30, spoolKeepMs: 48 * 3_600_000, waitMs: 2_000 }
 
 /** Priority and cost of slow hashes in tests. `passwords.test.ts` proves the cost in the product. */
 const CHEAP_HASHES = { niceness: 0, cost: { memory: 64, passes: 1, blocks: 2 } } as const
@@ -170,6 +176,8 @@ export interface StartOptions {
   nameServers?: readonly string[]
   /** Whether the catalog is on a libSQL server. */
   hasCatalogServer?: boolean
+  /** ClickHouse server for the events. The catalog is then on a server too. */
+  clickhouse?: ClickhouseServer
 }
 
 /**
@@ -181,7 +189,8 @@ export async function startInstance({
   settings = {},
   plugins = programPlugins,
   nameServers,
-  hasCatalogServer = HAS_CATALOG_SERVER,
+  clickhouse,
+  hasCatalogServer = HAS_CATALOG_SERVER || clickhouse !== undefined,
 }: StartOptions = {}): Promise<TestInstance> {
   const folder = temporaryFolder()
   const clock = fixedClock(now)
@@ -204,6 +213,7 @@ export async function startInstance({
       hasWarmWorker: false,
     },
     ...(nameServers && { nameServers }),
+    ...(clickhouse && { clickhouse: { ...SHIPPING, server: clickhouse } }),
   })
   const { organizations, sites, keys } = app.instance
   const { id: organization } = await organizations.create({ name: "Shop" })

@@ -56,6 +56,8 @@ async function openApp(): Promise<App> {
       backup: worker("services/backup/worker.ts"),
       plugin: worker("plugin-worker.ts"),
       hash: worker("services/sign-in/hash-worker.ts"),
+      shipping: worker("services/shipping/worker.ts"),
+      network: worker("services/shipping/network-worker.ts"),
     },
   })
   await app.instance.outbox.start()

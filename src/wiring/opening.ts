@@ -4,10 +4,9 @@ import { openEngine, type PooledEngine } from "../query/engine/engine.ts"
 import { createSlowQueries, type SlowQueries } from "../query/engine/slow-queries.ts"
 import { createVisibleImports } from "../services/imports/visible-imports.ts"
 import { type Instance, openInstance } from "../services/instance/instance.ts"
-import { placesIn } from "../services/runtime/data-folder.ts"
 import { ExitFault } from "../services/runtime/exit.ts"
 import { operatorActor } from "./account-settings.ts"
-import { type AppOptions, cacheBytes, instanceOptions } from "./settings.ts"
+import { type AppOptions, cacheBytes, eventLocation, instanceOptions } from "./settings.ts"
 
 /** The parts that all others need: the stores with their services, the query workers, and the place database. */
 interface Foundation {
@@ -27,7 +26,7 @@ export async function openFoundation(options: AppOptions, publicUrl: () => strin
     importsOf: imports.of,
     watch: slowQueries.watch,
     workerUrl: options.workers.query,
-    path: placesIn(config.data_dir).events,
+    ...eventLocation(options),
     cacheBytes: cacheBytes(config.cache_mb),
     ...(options.hasWarmWorker !== undefined && { hasWarmWorker: options.hasWarmWorker }),
     ...(config.query_workers !== undefined && { workers: config.query_workers }),

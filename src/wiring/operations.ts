@@ -9,21 +9,21 @@ import { createOperations, type Operations } from "../services/instance/operatio
 import { type RunPluginCommand, refuseWithoutServer } from "../services/instance/plugin-commands.ts"
 import { createStorage } from "../services/instance/storage.ts"
 import { beginsJobs } from "../services/jobs/jobs.ts"
-import { placesIn } from "../services/runtime/data-folder.ts"
 import { operatorActor } from "./account-settings.ts"
-import { type AppOptions, cacheBytes, doctorOptions, scriptUrlOf } from "./settings.ts"
+import { type AppOptions, cacheBytes, doctorOptions, eventLocation, scriptUrlOf } from "./settings.ts"
 
 /** Writes the export of a site. It opens its own query engine, because a command can run without a serving instance. */
 async function takeOut(
-  { config, clock, random, workers }: AppOptions,
+  options: AppOptions,
   instance: Instance,
   areaFiles: () => readonly AreaFile[],
   { site, path }: { site: Site; path: string },
 ): Promise<Takeout> {
+  const { config, clock, random, workers } = options
   const engine = openEngine({
     importsOf: instance.imports.of,
     workerUrl: workers.query,
-    path: placesIn(config.data_dir).events,
+    ...eventLocation(options),
     cacheBytes: cacheBytes(config.cache_mb),
     workers: 1,
   })

@@ -12,9 +12,12 @@ import { GOOGLE_URLS, type GoogleSettings, googleProvider } from "../services/co
 import type { DoctorOptions } from "../services/instance/doctor.ts"
 import type { Instance, InstanceOptions } from "../services/instance/instance.ts"
 import type { UpkeepOptions } from "../services/instance/upkeep.ts"
+import { placesIn } from "../services/runtime/data-folder.ts"
 import { ExitFault } from "../services/runtime/exit.ts"
 import { configuredSettings, sourceOf } from "../services/settings/settings.ts"
+import type { ClickhouseOptions } from "../services/shipping/clickhouse.ts"
 import type { HashSettings } from "../services/sign-in/passwords.ts"
+import type { EventLocation } from "../store/event-location.ts"
 import { accountSettings, smtpSettings } from "./account-settings.ts"
 import { eventLimits } from "./limits.ts"
 
@@ -30,7 +33,9 @@ export interface AppOptions {
   log: Log
   random(bytes: number): Uint8Array
   /** URLs of the worker files, resolved in `program.ts`: in the binary `import.meta.url` is that of the main file everywhere. */
-  workers: { query: string; backup: string; hash: string; plugin: string }
+  workers: { query: string; backup: string; hash: string; plugin: string; shipping: string; network: string }
+  /** Where the events are. Default: in the store of this node. */
+  clickhouse?: Omit<ClickhouseOptions, "workerUrl">
   backUpBeforeMigrating?: boolean
   /** For tests only: priority and cost of slow hashes. Tests run on busy machines, and compute thousands of them. */
   hashing?: Partial<Pick<HashSettings, "niceness" | "cost">>
@@ -55,6 +60,7 @@ export const instanceOptions = ({
   backUpBeforeMigrating = true,
   hashing,
   nameServers,
+  clickhouse,
 }: AppOptions): InstanceOptions => ({
   dataDir: config.data_dir,
   version,
@@ -64,6 +70,7 @@ export const instanceOptions = ({
   secretKey: config.secret_key,
   previousSecretKey: config.secret_key_previous,
   remoteCatalog: config.catalog_url === undefined ? undefined : { url: config.catalog_url, authToken: config.catalog_auth_token },
+  ...(clickhouse && { severalNodes: true, clickhouse: { ...clickhouse, workerUrl: workers.shipping } }),
   defaults: siteDefaults(config),
   accounts: accountSettings(config, baseUrlOf(config, undefined), { workerUrl: workers.hash, niceness: HASH_NICENESS, ...hashing }),
   providers: [googleProvider(googleSettings(config))],
@@ -87,6 +94,12 @@ export const instanceOptions = ({
   backupWorkerUrl: workers.backup,
   backUpBeforeMigrating,
   tailBytes: tailBytes(config),
+})
+
+/** Returns where query workers find the events. */
+export const eventLocation = ({ config, workers, clickhouse }: AppOptions): EventLocation => ({
+  path: placesIn(config.data_dir).events,
+  ...(clickhouse && { remote: { server: clickhouse.server, networkUrl: workers.network } }),
 })
 
 /** Returns Google's URLs and this instance's client. Throws `ExitFault` for a secret without a client. */
@@ -180,6 +193,7 @@ export function collectorOptions({ config, clock, log, random }: AppOptions, ins
     trustedProxies: config.trusted_proxies,
     geoHeader: config.geo_header,
     instanceShields: instance.instanceShields.current,
+    ...(instance.shipping && { shipping: instance.shipping }),
     limits: eventLimits(config),
     onStorageProblem: instance.states.hinder,
     onPlaceFault: (cause: string) => log.warn("the file of places cannot be read; the old one stays in use", { cause }),

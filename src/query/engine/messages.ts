@@ -1,10 +1,11 @@
 import type { ErrorCode } from "../../domain/error.ts"
 import type { VisibleImport } from "../../domain/imported.ts"
+import type { EventLocation } from "../../store/event-location.ts"
 import type { Answer, Task } from "./queries.ts"
 
 /** Messages from the main thread to a worker. `stop` is one Int32: when it is STOP, the running query ends at its next check. */
 export type ToWorker =
-  | { type: "open"; path: string; cacheBytes: number; stop: SharedArrayBuffer }
+  | { type: "open"; location: EventLocation; cacheBytes: number; stop: SharedArrayBuffer }
   | { type: "ask"; task: Task; imports: readonly VisibleImport[] }
 
 /** Messages from a worker to the main thread. */

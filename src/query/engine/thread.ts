@@ -1,13 +1,12 @@
 import { AppError } from "../../domain/error.ts"
 import type { VisibleImport } from "../../domain/imported.ts"
+import type { EventLocation } from "../../store/event-location.ts"
 import { type FromWorker, STOP, type ToWorker } from "./messages.ts"
 import type { Task } from "./queries.ts"
 
-export interface ThreadOptions {
+export interface ThreadOptions extends EventLocation {
   /** URL of `worker.ts`. Built in `main.ts`, because in the binary `import.meta.url` is that of the main file everywhere. */
   workerUrl: string
-  /** Path of the event store. */
-  path: string
   cacheBytes: number
   /** Returns the imports of a site that answers include, for each query when it is sent to a worker. Default: none. */
   importsOf?(siteId: number): readonly VisibleImport[]
@@ -52,7 +51,8 @@ export function startThread(options: ThreadOptions, onMessage: (message: FromWor
   const begin = () => {
     if (begun) return
     begun = true
-    worker.postMessage({ type: "open", path: options.path, cacheBytes: options.cacheBytes, stop: shared } satisfies ToWorker)
+    const { path, remote, cacheBytes } = options
+    worker.postMessage({ type: "open", location: { path, ...(remote && { remote }) }, cacheBytes, stop: shared } satisfies ToWorker)
   }
   return {
     begin,

@@ -1,14 +1,14 @@
 import { AppError } from "../../domain/error.ts"
 import type { VisibleImport } from "../../domain/imported.ts"
+import { openEvents } from "../../store/event-location.ts"
 import { StoreFault } from "../../store/events/fault.ts"
 import type { EventReader } from "../../store/events/part.ts"
-import { openEventReader } from "../../store/events/reader.ts"
 import { type FromWorker, STOP, type ToWorker } from "./messages.ts"
 import { type Answer, answerTask, OF_EVERY_IMPORT, repeatOutdated, type Task } from "./queries.ts"
 import { warmUp } from "./warm-up.ts"
 
 /**
- * A query worker: opens the event store read-only and runs one query after another. It shares only the stop flag with the main
+ * A query worker: opens the events for reading and runs one query after another. It shares only the stop flag with the main
  * thread, and reads no clock: the pool enforces the time limit.
  */
 let open: (() => EventReader) | undefined
@@ -35,7 +35,7 @@ function obey(message: ToWorker): FromWorker | undefined {
   switch (message.type) {
     case "open":
       stop = new Int32Array(message.stop)
-      open = () => openEventReader(message.path, { cacheBytes: message.cacheBytes })
+      open = () => openEvents(message.location, { cacheBytes: message.cacheBytes, check })
       void prepare(message.cacheBytes)
       return undefined
     case "ask":
@@ -53,7 +53,7 @@ function answerOf(task: Task, visible: readonly VisibleImport[]): Answer {
 
 /** Returns the store. Opened at the first query, and again after a failure, because the store may be readable later. */
 function store(): EventReader {
-  if (!open) throw new Error("A query arrived before the path of the store")
+  if (!open) throw new Error("A query arrived before the place of the events")
   reader ??= open()
   return reader
 }

@@ -215,9 +215,12 @@ export const REMEDIES: Readonly<Record<HealthCode, string>> = {
     "Find the process with fuser on catalog.db and events.db in the data folder (often a second Footfall, sqlite3, or a program that copies files) and end it. Events are then accepted again without a restart.",
   storage_damaged: "Run footfall backup list, then footfall backup restore <id>.",
   queue_full: "Events arrive faster than they can be stored. Find their source, or lower FOOTFALL_LIMIT_INSTANCE_EVENTS.",
+  spool_full:
+    "Start ClickHouse, or raise FOOTFALL_SPOOL_BYTES. What it has not confirmed is on the disk of this node, and nothing more is accepted.",
   storage_low: "Free disk space, or move the data folder.",
   backup_stale: "Run footfall backup create. The log says why there was no automatic backup.",
   clock_jump: "Synchronize the clock with NTP.",
+  spooling: "Start ClickHouse. Events are accepted meanwhile, and are only on the disk of this node until ClickHouse answers.",
   forwarded_headers_ignored: "Add the proxy's range to FOOTFALL_TRUSTED_PROXIES.",
 }
 

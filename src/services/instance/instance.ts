@@ -45,7 +45,8 @@ import { createOutbound, type Outbound, type OutboundSettings } from "../outboun
 import { resolveAt } from "../outbound/socket.ts"
 import { createPeople, type People } from "../people/people.ts"
 import { createVisitorSets, type VisitorSetSources } from "../people/visitor-sets.ts"
-import { type Lock, prepareDataFolder, takeLock } from "../runtime/data-folder.ts"
+import { type Lock, placesIn, prepareDataFolder, takeLock } from "../runtime/data-folder.ts"
+import { ExitFault } from "../runtime/exit.ts"
 import { createHealth, type Health } from "../runtime/health.ts"
 import type { LiveNodes } from "../runtime/nodes.ts"
 import { createPlugins, type PluginFacts, type Plugins } from "../runtime/plugins.ts"
@@ -58,6 +59,8 @@ import type { Random } from "../secrets/secrets.ts"
 import { type ConfiguredSettings, createInstanceSettings, type InstanceSettings } from "../settings/settings.ts"
 import { type CreateShareList, createShareList } from "../sharing/share-list.ts"
 import { createShares, type Shares } from "../sharing/shares.ts"
+import { type ClickhouseOptions, connectClickhouse, type PreparedClickhouse, requireLocal } from "../shipping/clickhouse.ts"
+import { type Shipping, startShipping } from "../shipping/shipping.ts"
 import { createSessions, type Sessions } from "../sign-in/sessions.ts"
 import { loadHostRulings } from "../sites/host-claims.ts"
 import { createSalts, createSiteKeys, type SaltStore, type SiteKeys } from "../sites/site-keys.ts"
@@ -79,6 +82,8 @@ export interface InstanceOptions {
   remoteCatalog: RemoteCatalog | undefined
   /** Whether several nodes share the catalog, which is then on a server. */
   severalNodes?: boolean
+  /** Where the events are. Default: in the store of this node. With it, several nodes share the catalog. */
+  clickhouse?: ClickhouseOptions
   defaults: SiteDefaults
   accounts: AccountSettings
   /** Outside services whose accounts can be connected. */
@@ -170,6 +175,8 @@ export interface Instance {
   secretsOf(owner: string): StoredSecrets
   /** Lease on a catalog server. */
   lease: CatalogLease | undefined
+  /** Ships events to ClickHouse. Undefined when they are only in the store of this node. */
+  shipping: Shipping | undefined
   /** The nodes that share the catalog, and what they change. Undefined for its only process. */
   nodes: LiveNodes | undefined
   changes: Changes | undefined
@@ -207,10 +214,12 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
   const health = createHealth({ now: clock.now, log })
   const states = createStoreStates({ health, log, monotonic: clock.monotonic })
   const exclusive = createExclusive()
+  const remote = options.clickhouse && connectClickhouse(options.clickhouse.server, options)
   const stores = await openStoresWithBackup({
     ...options,
     exclusive,
     onFault: states.note,
+    prepareServer: remote?.prepare ?? requireLocal,
     onEventsReadable: () => options.onEventsReadable?.(states),
   })
   const { events, lease, nodes } = stores
@@ -223,6 +232,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
   const keyRotation = await openKeys({ dataDir: options.dataDir, keys, catalog, clock, random, log, audit, settings, sealedSlugs })
   const { secrets, cookieSecrets } = keyRotation
   const siteKeys = createSiteKeys({ catalog, secrets, random })
+  const shipping = options.clickhouse && remote && ship(options, stores, { remote, states, siteKey: siteKeys.siteKey })
   const hostRulings = await loadHostRulings(catalog)
   const handover = createHandover()
   const outbox = createOutbox({ catalog, clock, log, nodes })
@@ -340,15 +350,37 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     alarms: createAlarms({ catalog, clock, outbox, audit, mail: accounts.mail, publicUrl: options.publicUrl }),
     secretsOf: (owner) => storedSecrets({ catalog, clock, secrets }, owner),
     lease,
+    shipping,
     nodes,
     changes,
     allSites: () => allSites(catalog),
     migrated: { migrations: stores.migrations, backup: stores.safety },
     close() {
       accounts.passwords.close()
+      shipping?.stop()
       return closeInstance({ catalog, events, lock, lease }, log)
     },
   }
+}
+
+interface ShipOptions {
+  remote: PreparedClickhouse
+  states: StoreStates
+  siteKey: SiteKeys["siteKey"]
+}
+
+/** Starts to ship the events of a node. */
+function ship({ dataDir, clock, log, clickhouse }: InstanceOptions, { events, nodes }: Stores, { remote, states, siteKey }: ShipOptions) {
+  events.beginShipping(siteKey)
+  const prepared = remote.prepared().catch((error) => {
+    if (error instanceof ExitFault) states.end(error)
+    throw error
+  })
+  return startShipping({
+    ...clickhouse!, // only called with it
+    ...{ store: events, path: placesIn(dataDir).events, node: nodes!.own, siteKey, clock, prepared },
+    onFault: (cause) => log.debug("an attempt to ship events failed", { cause }),
+  })
 }
 
 const sessionLife = (settings: InstanceSettings) => ({

@@ -26,6 +26,7 @@ import type { CatalogLease } from "../runtime/remote-catalog.ts"
 import type { StoreStates } from "../runtime/store-states.ts"
 import type { Exclusive, Task } from "../runtime/tasks.ts"
 import type { InstanceSettings } from "../settings/settings.ts"
+import type { Shipping } from "../shipping/shipping.ts"
 import type { SaltStore } from "../sites/site-keys.ts"
 import type { Sites } from "../sites/sites.ts"
 import type { MaintenanceMode } from "./maintenance.ts"
@@ -43,6 +44,7 @@ export interface UpkeepOptions extends BackupTasksOptions {
   states: StoreStates
   lease: CatalogLease | undefined
   changes: Changes | undefined
+  shipping: Pick<Shipping, "state"> | undefined
   exclusive: Exclusive
   settings: Pick<InstanceSettings, "get">
   /** Hooks of areas, which store data derived from visits. */
@@ -69,6 +71,7 @@ export function upkeepTasks(options: UpkeepOptions): Task[] {
     { name: "return-free-pages", every: MINUTE, run: () => options.events.returnFreePages() },
     { name: "destroy-salts", every: MINUTE, run: () => destroySalts(options) },
     ...(options.changes ? [{ name: "forget-lost-periods", every: 10 * MINUTE, run: () => forgetLostPeriods(options) }] : []),
+    ...(options.shipping ? [{ name: "watch-shipping", every: 1, run: async () => watchShipping(options) }] : []),
     { name: "forget-user-ids", every: MINUTE, run: () => forgetUserIds(options) },
     { name: "retain", every: MINUTE, run: (signal) => retain(options, signal) },
     ...backupTasks(options),
@@ -180,6 +183,12 @@ async function watchDisk({ dataDir, health, alarms }: UpkeepOptions): Promise<vo
     health.leave("storage_low")
     await alarms.end("storage_low")
   }
+}
+
+function watchShipping({ health, shipping }: UpkeepOptions): void {
+  const set = (code: "spooling" | "spool_full", isOn: boolean) => (isOn ? health.enter(code) : health.leave(code))
+  set("spooling", shipping?.state === "spooling")
+  set("spool_full", shipping?.state === "full")
 }
 
 interface CoreJobsOptions {

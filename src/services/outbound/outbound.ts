@@ -57,7 +57,7 @@ export interface Outbound {
   transfer(url: string, request: TransferRequest): Promise<Response>
 }
 
-export interface TransferRequest extends Pick<OutboundRequest, "method" | "headers" | "byOperator"> {
+export interface TransferRequest extends Pick<OutboundRequest, "method" | "headers" | "byOperator" | "signal"> {
   /** The body. A file is streamed. */
   body?: Blob
   /** Timeout for the whole exchange, including the response body. */
@@ -147,10 +147,11 @@ export function createOutbound({ settings, clock, version, resolve = resolveName
     async transfer(text, request) {
       const url = destination(text)
       const late = AbortSignal.timeout(request.timeoutMs)
+      const signal = request.signal ? AbortSignal.any([late, request.signal]) : late
       try {
-        return await sendOnce(url, request, headersOf(request, version), late)
+        return await sendOnce(url, request, headersOf(request, version), signal)
       } catch (error) {
-        throw error instanceof AppError ? error : connectionFailure(error, late.aborted, false)
+        throw error instanceof AppError ? error : connectionFailure(error, late.aborted, request.signal?.aborted ?? false)
       }
     },
   }

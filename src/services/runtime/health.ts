@@ -1,9 +1,9 @@
 import type { Log } from "../../domain/log.ts"
 
 /** States in which events or requests are refused. `/health` responds with 503. */
-const REASONS = ["stopping", "storage_full", "storage_locked", "storage_damaged", "queue_full"] as const
+const REASONS = ["stopping", "storage_full", "storage_locked", "storage_damaged", "queue_full", "spool_full"] as const
 /** States that need attention but in which nothing is refused. */
-const WARNINGS = ["storage_low", "backup_stale", "clock_jump", "forwarded_headers_ignored"] as const
+const WARNINGS = ["storage_low", "backup_stale", "clock_jump", "forwarded_headers_ignored", "spooling"] as const
 export type HealthCode = (typeof REASONS)[number] | (typeof WARNINGS)[number]
 
 /** Response of `/health`. */

@@ -31,6 +31,8 @@ export interface StoresOptions {
   moveLog?: MoveLog
   /** Called before the first migration of stores that contain data. A rejection stops the start before anything is changed. */
   backUp: ((catalog: Catalog) => Promise<unknown>) | undefined
+  /** Prepares the server that the events are on, while no other node migrates. */
+  prepareServer?: ((events: EventStore, catalog: Catalog) => Promise<void>) | undefined
   /** Called when readers may open the event store. */
   onEventsReadable?: (() => void) | undefined
 }
@@ -113,6 +115,7 @@ async function open(options: StoresOptions): Promise<Stores> {
     ? await openRemoteCatalog(remoteCatalog, options.onFault)
     : await openCatalog(catalogUrl(catalogPath), options)
   let lease: CatalogLease | undefined
+  let events: EventStore | undefined
   try {
     // Taken before anything is changed, because two nodes must not migrate at the same time.
     const identity = { node: nodeId(dataDir, random), random, monotonic: clock.monotonic }
@@ -125,21 +128,23 @@ async function open(options: StoresOptions): Promise<Stores> {
       await options.backUp(catalog)
     }
     await migrate(catalog, schemas, { version, now: clock.now() })
-    const nodes = severalNodes ? await joinNodes(catalog, { ...identity, version }) : undefined
-    if (nodes) {
-      await lease?.release()
-      lease = nodes
-    }
-    const events = openEventStore(eventsPath, {
+    events = openEventStore(eventsPath, {
       now: clock.now(),
       version,
       schemas: eventSchemas(options.plugins),
       ...(options.tailBytes && { tailBytes: options.tailBytes }),
       ...(options.moveLog && { moveLog: options.moveLog }),
     })
+    await options.prepareServer?.(events, catalog)
+    const nodes = severalNodes ? await joinNodes(catalog, { ...identity, version }) : undefined
+    if (nodes) {
+      await lease?.release()
+      lease = nodes
+    }
     if (!ofEvents.isReadable) options.onEventsReadable?.()
     return { catalog, events, lease, nodes, migrations: isNew ? [] : migrations }
   } catch (error) {
+    events?.close()
     await lease?.release().catch(() => {}) // the lease expires on its own, and the first fault is the one to report
     await catalog.close()
     throw error

@@ -3,7 +3,7 @@ import type { Confirmation } from "../../store/clickhouse/ship/shipper.ts"
 
 /** What the main thread sends to the shipping thread. */
 export type ToShipper =
-  | { type: "open"; path: string; node: number; server: ClickhouseServer; settings: Settings; version: string }
+  | { type: "open"; path: string; node: number; server: ClickhouseServer; settings: Settings }
   /** The log is on disk up to a record. */
   | { type: "synced"; record: number }
   | { type: "key"; siteId: number; key: Uint8Array }

@@ -13,7 +13,7 @@ import type { FromShipper, ToShipper } from "./messages.ts"
 export interface ShippingOptions {
   /** URL of `worker.ts`. */
   workerUrl: string
-  store: Pick<EventStore, "beginShipping" | "lastRecord" | "confirmShipped" | "unshipped" | "sync">
+  store: Pick<EventStore, "lastRecord" | "confirmShipped" | "unshipped" | "sync">
   /** Path of the event store. */
   path: string
   /** Number of the node, 1 to 255. */
@@ -21,7 +21,8 @@ export interface ShippingOptions {
   server: ClickhouseServer
   /** Settings of inserts, such as the quorum of a cluster. */
   settings?: Settings
-  version: string
+  /** Resolves when the server is prepared. Default: it is. */
+  prepared?: Promise<unknown>
   siteKey(siteId: number): Promise<Uint8Array>
   clock: Clock
   /** Whether events are accepted while ClickHouse does not confirm them. Default: true. */
@@ -49,12 +50,11 @@ const WATCH_MS = 1_000
 /** Pause before a thread that has failed is started again, and before a key is read again. */
 const RESTART_MS = 1_000
 
-/** Starts to ship. The first start of a store begins with everything that it contains. */
+/** Starts to ship what a store with a spool contains. */
 export function startShipping(options: ShippingOptions): Shipping {
   const { store, clock, spools = true, spoolBytes, waitMs = WAIT_MS, onFault = () => {} } = options
   const unconfirmed = () => new AppError("unavailable", "Events cannot be stored for now.", { retry_after: 10 })
   const acknowledgements = new Acknowledgements({ clock, waitMs, mayRelyOnDisk: spools, refusal: unconfirmed })
-  store.beginShipping()
   let isFull = false
   let isStopped = false
   /** Last record that the thread knows to be on disk. */
@@ -64,7 +64,8 @@ export function startShipping(options: ShippingOptions): Shipping {
   const post = (message: ToShipper) => worker?.postMessage(message)
 
   function begin(): void {
-    const { path, node, server, settings = {}, version } = options
+    if (isStopped) return
+    const { path, node, server, settings = {} } = options
     worker = new Worker(options.workerUrl)
     worker.addEventListener("message", ({ data }: MessageEvent<FromShipper>) => take(data))
     worker.addEventListener("error", (event) => {
@@ -73,7 +74,7 @@ export function startShipping(options: ShippingOptions): Shipping {
       worker?.terminate()
       restart = setTimeout(begin, RESTART_MS)
     })
-    post({ type: "open", path, node, server, settings, version })
+    post({ type: "open", path, node, server, settings })
     announced = 0
     announce()
   }
@@ -119,7 +120,7 @@ export function startShipping(options: ShippingOptions): Shipping {
     announce()
     if (acknowledgements.isSpooling || isFull) isFull = store.unshipped().bytes >= spoolBytes
   }, WATCH_MS)
-  begin()
+  void (options.prepared ?? Promise.resolve()).then(begin, ignore)
   return {
     get state() {
       if (isFull) return "full"
@@ -144,5 +145,5 @@ export function startShipping(options: ShippingOptions): Shipping {
   }
 }
 
-/** The store reports its own faults. */
+/** The store, and the caller that prepares the server, report their own faults. */
 const ignore = () => {}

@@ -2,8 +2,8 @@ import { createClickhouse } from "../../store/clickhouse/client.ts"
 import { ROW_COLUMNS } from "../../store/clickhouse/row-binary.ts"
 import { ChangeReader } from "../../store/clickhouse/ship/changes.ts"
 import { Shipper } from "../../store/clickhouse/ship/shipper.ts"
-import { createOutbound } from "../outbound/outbound.ts"
 import type { FromShipper, ToShipper } from "./messages.ts"
+import { sendToClickhouse } from "./network.ts"
 
 /** The shipping thread: follows the store through a read-only connection and inserts what has changed into ClickHouse. */
 let shipper: Shipper | undefined
@@ -18,10 +18,8 @@ self.onmessage = ({ data }: MessageEvent<ToShipper>) => {
   else keys.get(data.siteId)?.resolve(data.key)
 }
 
-function start({ path, node, server, settings, version }: Extract<ToShipper, { type: "open" }>): void {
-  // The operator has configured the address, so the rules for addresses of users do not apply.
-  const outbound = createOutbound({ settings: { enabled: true, allowHttp: true, ports: [], privateRanges: [] }, clock: CLOCK, version })
-  const clickhouse = createClickhouse(server, outbound.transfer)
+function start({ path, node, server, settings }: Extract<ToShipper, { type: "open" }>): void {
+  const clickhouse = createClickhouse(server, sendToClickhouse)
   shipper = new Shipper({
     reader: new ChangeReader(path, node),
     node,

@@ -66,6 +66,9 @@ export const listLiveNodes = (catalog: Statements): Promise<NodeRow[]> =>
     select number, folder, holder, described, version, expires_at from nodes where expires_at > ${SERVER_NOW}
     order by number limit ${MAX_NODES}`)
 
+/** Returns whether a node has ever shared the catalog. */
+export const hadNodes = async (catalog: Statements): Promise<boolean> => (await catalog.get(sql`select 1 from nodes limit 1`)) !== undefined
+
 /** Returns whether the catalog has the table of nodes. An earlier version of the program did not create it. */
 export async function hasNodes(catalog: Statements): Promise<boolean> {
   return (await catalog.get(sql`select 1 from sqlite_schema where type = 'table' and name = 'nodes'`)) !== undefined

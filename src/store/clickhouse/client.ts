@@ -73,7 +73,7 @@ export function createClickhouse(server: ClickhouseServer, send: Send): Clickhou
     const url = urlOf(server, options, format)
     if (rows) url.searchParams.set("query", sql)
     const { timeoutMs = TIMEOUT_MS, signal } = options
-    const headers = { "X-ClickHouse-User": server.user, "X-ClickHouse-Key": server.password }
+    const headers = { "User-Agent": "Footfall", "X-ClickHouse-User": server.user, "X-ClickHouse-Key": server.password }
     try {
       const body = new Blob([rows ?? sql])
       const response = await send(url.href, { method: "POST", headers, body, byOperator: true, timeoutMs, ...(signal && { signal }) })

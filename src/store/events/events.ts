@@ -17,7 +17,7 @@ import { type FaultKind, StoreFault, translateErrors } from "./fault.ts"
 import { Group } from "./group.ts"
 import { Journal } from "./journal.ts"
 import { LogRecord } from "./log.ts"
-import { type Spool, spoolOf } from "./spool/spool.ts"
+import { beginSpool, type Spool, spoolOf } from "./spool/spool.ts"
 import { type RowStatements, rowStatements } from "./tables/row-tables.ts"
 import { type Sales, salesOf } from "./tables/sales.ts"
 import { type Tallies, talliesOf } from "./tables/tallies.ts"
@@ -66,6 +66,11 @@ export interface EventStore extends Upkeep, Extent, Tallies, Identities, Sales, 
   room(): Promise<void> | undefined
   /** Commits a write without effect. Throws StoreFault when the store cannot be written. */
   probe(): void
+  /**
+   * Makes the store the source of a second engine, with everything that it contains. Call it at each start, with the function that returns
+   * the key of a site's pseudonyms.
+   */
+  beginShipping(siteKey: SiteKeyOf): void
   /** Sets the listener that is called after a commit with sales, once for each site. It must not throw. */
   onSales(listener: (siteId: number) => void): void
   close(): void
@@ -81,9 +86,9 @@ interface EventStoreOptions {
   tailBytes?: number
   /** Runs `movePages` on another thread. Default: the log is moved on this thread. */
   moveLog?: MoveLog
-  /** Returns the key of a site's pseudonyms, for a store with a spool. */
-  siteKey?(siteId: number): Promise<Uint8Array>
 }
+
+export type SiteKeyOf = (siteId: number) => Promise<Uint8Array>
 
 /** Moves pages from the log of a store into its file, as `movePages` does. */
 export type MoveLog = (path: string, beforeLast?: () => void) => Promise<FaultKind | null>
@@ -92,14 +97,14 @@ const TAIL_BYTES = 32 << 20
 
 export function openEventStore(
   path: string,
-  { now, version = "", schemas, tailBytes = TAIL_BYTES, moveLog, siteKey = noKeys }: EventStoreOptions,
+  { now, version = "", schemas, tailBytes = TAIL_BYTES, moveLog }: EventStoreOptions,
 ): EventStore {
   const db = openDatabase(path, { now, version }, schemas)
   // There are no readers yet, so segments that were replaced or left unfinished before the last stop can be deleted.
   db.transaction(() => dropRetired(db, Number.POSITIVE_INFINITY)).immediate()
   const journal = new Journal(db)
   fillSales(journal)
-  return createStore(journal, { tailBytes, moveLog, siteKey })
+  return createStore(journal, { tailBytes, moveLog })
 }
 
 const noKeys = () => Promise.reject(new Error("A store with a spool needs the keys of sites"))
@@ -107,14 +112,14 @@ const noKeys = () => Promise.reject(new Error("A store with a spool needs the ke
 interface StoreOptions {
   tailBytes: number
   moveLog: MoveLog | undefined
-  siteKey(siteId: number): Promise<Uint8Array>
 }
 
-function createStore(journal: Journal, { tailBytes, moveLog, siteKey }: StoreOptions): EventStore {
+function createStore(journal: Journal, { tailBytes, moveLog }: StoreOptions): EventStore {
   const { db } = journal
   const disk = new DiskSync(db.filename)
   /** Reused for every group commit. */
   const logRecord = new LogRecord()
+  let siteKey: SiteKeyOf = noKeys
   let announceSales: (siteId: number) => void = () => {}
   const pressure = createPressure({ tailBytes })
   let held: Promise<void> | undefined
@@ -162,7 +167,7 @@ function createStore(journal: Journal, { tailBytes, moveLog, siteKey }: StoreOpt
   }
 
   return {
-    ...createUpkeep(journal, { tailBytes, siteKey, sync: () => disk.sync() }),
+    ...createUpkeep(journal, { tailBytes, siteKey: (siteId) => siteKey(siteId), sync: () => disk.sync() }),
     ...extentOf(journal),
     ...talliesOf(journal),
     ...identitiesOf(journal),
@@ -194,6 +199,10 @@ function createStore(journal: Journal, { tailBytes, moveLog, siteKey }: StoreOpt
     room: pressure.room,
     probe() {
       journal.commit(() => writeState(db, "generation", readState(db, "generation")))
+    },
+    beginShipping(given) {
+      siteKey = given
+      beginSpool(journal)
     },
     onSales(listener) {
       announceSales = listener

@@ -14,9 +14,10 @@ const [folder, node, server, options] = process.argv.slice(2) as [string, string
 const clock = { now: Date.now, monotonic: () => performance.now() }
 const path = join(folder, "events.db")
 const siteKey = async (siteId: number) => new Uint8Array(32).fill(siteId)
-const store = openEventStore(path, { now: clock.now(), siteKey })
+const store = openEventStore(path, { now: clock.now() })
+store.beginShipping(siteKey)
 const shipping = startShipping({
-  ...{ store, path, clock, siteKey, node: Number(node), version: "1.0.0", spoolBytes: 20 * 2 ** 30 },
+  ...{ store, path, clock, siteKey, node: Number(node), spoolBytes: 20 * 2 ** 30 },
   server: JSON.parse(server) as ShippingOptions["server"],
   workerUrl: new URL("../../../src/services/shipping/worker.ts", import.meta.url).href,
   ...(JSON.parse(options) as Partial<ShippingOptions>),

@@ -50,13 +50,14 @@ export class ShippingLife {
     this.#options = options
     this.fate = options.fate ?? (() => "stored")
     this.store = this.#open()
-    this.store.beginShipping()
     this.startShipping()
   }
 
   #open(): EventStore {
     const { tailBytes } = this.#options
-    return openEventStore(this.path, { now: this.now, siteKey, ...(tailBytes && { tailBytes }) })
+    const store = openEventStore(this.path, { now: this.now, ...(tailBytes && { tailBytes }) })
+    store.beginShipping(siteKey)
+    return store
   }
 
   /** Starts a shipper that knows only what the store has recorded. */

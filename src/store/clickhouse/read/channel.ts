@@ -3,6 +3,7 @@
  * until the answer is there.
  */
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads"
+import { StoreFault } from "../../events/fault.ts"
 import { ClickhouseFault, type ClickhouseServer, createClickhouse, type Send, type StatementOptions } from "../client.ts"
 
 export type ReadOptions = Pick<StatementOptions, "parameters" | "settings" | "timeoutMs">
@@ -70,8 +71,15 @@ export function openChannel(threadUrl: string, server: ClickhouseServer): Channe
 
 function contentOf(answer: FromNetwork): Uint8Array {
   if ("bytes" in answer) return answer.bytes
-  throw new ClickhouseFault(answer.code, answer.message)
+  if (answer.code !== undefined && !TEMPORARY.has(answer.code)) throw new ClickhouseFault(answer.code, answer.message)
+  throw new StoreFault("unreachable", answer.message)
 }
+
+/**
+ * Exceptions of a server that may answer later: of time and memory limits, of too many queries, and of parts of a cluster that cannot be
+ * reached.
+ */
+const TEMPORARY: ReadonlySet<number> = new Set([159, 202, 209, 210, 236, 241, 242, 279, 394, 439, 999])
 
 /** Answers the reads of a channel, in the network thread: `self.onmessage = answerReads(send)`. */
 export function answerReads(send: Send): (event: MessageEvent<ToNetwork>) => void {

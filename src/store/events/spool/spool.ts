@@ -1,6 +1,6 @@
 /**
  * The spool: this store as the source of a second engine. It consists of the log after the last confirmed record, and of the segments
- * whose visits are not all confirmed. Nothing is recorded here before `begin`.
+ * whose visits are not all confirmed. Nothing is recorded here before `beginSpool`.
  */
 import type { Database } from "bun:sqlite"
 import { SEGMENT_KINDS } from "../bytes/lanes.ts"
@@ -20,8 +20,8 @@ export interface Unshipped {
 }
 
 export interface Spool {
-  /** Starts the spool with everything that is stored. Has no effect on a store that already has one. */
-  beginShipping(): void
+  /** Returns where the visits are: `shipped` once the store is the source of a second engine, and `none` before the first one. */
+  holding(): "none" | "local" | "shipped"
   /** Returns the last record of the log. */
   lastRecord(): number
   /**
@@ -36,7 +36,11 @@ export interface Spool {
 export function spoolOf(journal: Journal): Spool {
   const { db } = journal
   return {
-    beginShipping: () => journal.commit(() => begin(db)),
+    holding() {
+      if (shippedRecord(db) !== undefined) return "shipped"
+      const segment = db.query(`select 1 from segments where kind in (${KINDS}) limit 1`).get()
+      return segment === null && journal.memory.tails.lastRecord === 0 ? "none" : "local"
+    },
     lastRecord: () => journal.memory.tails.lastRecord,
     confirmShipped: (record, segments, now) =>
       journal.append(() => {
@@ -53,6 +57,9 @@ export function spoolOf(journal: Journal): Spool {
     },
   }
 }
+
+/** Starts the spool with everything that is stored. Has no effect on a store that already has one. */
+export const beginSpool = (journal: Journal): void => journal.commit(() => begin(journal.db))
 
 function begin(db: Database): void {
   if (shippedRecord(db) !== undefined) return

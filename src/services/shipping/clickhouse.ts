@@ -1,0 +1,131 @@
+/** The ClickHouse server of an instance: how it is configured, and how it is prepared at the start. */
+import type { Clock } from "../../domain/clock.ts"
+import type { Log } from "../../domain/log.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
+import { hadNodes } from "../../store/catalog/nodes.ts"
+import { type Clickhouse, ClickhouseFault, type ClickhouseServer, createClickhouse, type Settings } from "../../store/clickhouse/client.ts"
+import { migrateClickhouse } from "../../store/clickhouse/migrate.ts"
+import { probeClickhouse } from "../../store/clickhouse/probe.ts"
+import type { EventStore } from "../../store/events/events.ts"
+import { StoreRefusal } from "../../store/migrations.ts"
+import { ExitFault } from "../runtime/exit.ts"
+import { sendToClickhouse } from "./network.ts"
+
+/** Where the events are when they are not only in the store of the node. */
+export interface ClickhouseOptions {
+  server: ClickhouseServer
+  /** Settings of inserts, such as the quorum of a cluster. */
+  insertSettings: Settings
+  /** Whether events are accepted while ClickHouse does not confirm them. */
+  spools: boolean
+  /** Limit of what ClickHouse does not have, in bytes. */
+  spoolBytes: number
+  /** How long closed visits are kept on the disk of the node after ClickHouse has confirmed them. */
+  spoolKeepMs: number
+  /** How long an acknowledgement waits for ClickHouse. */
+  waitMs: number
+  /** URL of the shipping thread. */
+  workerUrl: string
+}
+
+/** The server, as it is known at the start. */
+export interface PreparedClickhouse {
+  clickhouse: Clickhouse
+  /** Examines and migrates the server, and refuses a store that cannot ship to it. Throws an `ExitFault`. */
+  prepare(events: Pick<EventStore, "holding">, catalog: Catalog): Promise<void>
+  /** Resolves when the server is prepared, which may be after the start. Rejects with an `ExitFault`. */
+  prepared(): Promise<void>
+}
+
+interface PreparationOptions {
+  clock: Pick<Clock, "now" | "monotonic">
+  log: Log
+  version: string
+}
+
+/** Time to wait for a server that starts later than this process. */
+const PATIENCE_MS = 20_000
+const PAUSE_MS = 500
+
+export function connectClickhouse(server: ClickhouseServer, options: PreparationOptions): PreparedClickhouse {
+  const { clock, log, version } = options
+  const clickhouse = createClickhouse(server, sendToClickhouse)
+  let prepared = Promise.resolve()
+
+  async function attempt(patience: number): Promise<void> {
+    const end = clock.monotonic() + patience
+    for (;;) {
+      try {
+        const differing = await probeClickhouse(clickhouse)
+        if (differing.length > 0) throw unsupported(differing)
+        return await migrateClickhouse(clickhouse, { version, now: clock.now() })
+      } catch (error) {
+        if (!isUnreachable(error)) throw refusalOf(error)
+        if (clock.monotonic() >= end) throw error
+        await Bun.sleep(PAUSE_MS)
+      }
+    }
+  }
+  return {
+    clickhouse,
+    async prepare(events, catalog) {
+      const holding = events.holding()
+      if (holding === "local") throw HAS_LOCAL
+      try {
+        await attempt(holding === "shipped" ? 0 : PATIENCE_MS)
+        if (!(await hadNodes(catalog)) && (await hasVisits(clickhouse))) throw IS_FOREIGN
+      } catch (error) {
+        if (!isUnreachable(error)) throw error
+        // The URL can contain a password.
+        const { host } = new URL(server.url)
+        if (holding === "none") throw new ExitFault("unavailable", `ClickHouse at ${host} could not be reached for 20 s. Start it`)
+        log.warn("ClickHouse cannot be reached; events are kept on this disk until it can", { host })
+        prepared = attempt(Number.POSITIVE_INFINITY)
+      }
+    },
+    prepared: () => prepared,
+  }
+}
+
+/** Refuses to start without the server of a store whose events are there. */
+export async function requireLocal(events: Pick<EventStore, "holding">): Promise<void> {
+  if (events.holding() === "shipped")
+    throw new ExitFault("configuration", "The events of this instance are on ClickHouse. Set FOOTFALL_CLICKHOUSE_URL")
+}
+
+const HAS_LOCAL = new ExitFault(
+  "configuration",
+  "The data folder contains events that are not on ClickHouse. Start without FOOTFALL_CLICKHOUSE_URL, or with an empty data folder",
+)
+
+/** The sites of two catalogs would have the same numbers. */
+const IS_FOREIGN = new ExitFault(
+  "configuration",
+  "The database of FOOTFALL_CLICKHOUSE_DATABASE contains the events of another catalog. Use an empty database, or that catalog",
+)
+
+const hasVisits = async (clickhouse: Clickhouse): Promise<boolean> => (await clickhouse.rows("select 1 from visits limit 1")).length > 0
+
+const isUnreachable = (error: unknown): boolean => error instanceof ClickhouseFault && error.code === undefined
+
+const unsupported = (differing: readonly string[]) =>
+  new ExitFault(
+    "unavailable",
+    `This version of ClickHouse answers differently than Footfall needs (${differing.join(", ")}). Use another version`,
+  )
+
+/** Numbers of exceptions: unknown user, required or wrong password, failed authentication. */
+const AUTHENTICATION: ReadonlySet<number> = new Set([192, 193, 194, 516])
+const UNKNOWN_DATABASE = 81
+
+/** Converts an answer that another attempt would only repeat. */
+function refusalOf(error: unknown): unknown {
+  if (error instanceof StoreRefusal || !(error instanceof ClickhouseFault)) return error
+  if (error.code !== undefined && AUTHENTICATION.has(error.code))
+    return configuration("ClickHouse rejected FOOTFALL_CLICKHOUSE_USER or FOOTFALL_CLICKHOUSE_PASSWORD", error)
+  if (error.code === UNKNOWN_DATABASE)
+    return configuration("The database of FOOTFALL_CLICKHOUSE_DATABASE does not exist on ClickHouse. Create it", error)
+  return configuration(error.message, error)
+}
+
+const configuration = (message: string, cause: unknown) => new ExitFault("configuration", message, { cause })

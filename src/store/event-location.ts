@@ -1,0 +1,26 @@
+import type { ClickhouseServer } from "./clickhouse/client.ts"
+import { openChannel } from "./clickhouse/read/channel.ts"
+import { openClickhouseReader } from "./clickhouse/read/reader.ts"
+import type { EventReader } from "./events/part.ts"
+import { openEventReader } from "./events/reader.ts"
+
+/** Where the events of an instance are when they are on a server. */
+export interface RemoteEvents {
+  server: ClickhouseServer
+  /** URL of the network thread that each reader starts. */
+  networkUrl: string
+}
+
+export interface EventLocation {
+  /** Path of the node's event store. */
+  path: string
+  /** Default: all events are in the node's event store. */
+  remote?: RemoteEvents
+}
+
+/** Opens the events of an instance for reading. `check` throws when the query that is running was cancelled. */
+export function openEvents({ path, remote }: EventLocation, { cacheBytes, check }: { cacheBytes: number; check(): void }): EventReader {
+  const local = openEventReader(path, { cacheBytes })
+  if (!remote) return local
+  return openClickhouseReader({ channel: openChannel(remote.networkUrl, remote.server), cacheBytes, local, check })
+}

@@ -1,0 +1,85 @@
+/** A whole instance whose events are on ClickHouse, compared with one whose events are in its own store. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { startInstance, type TestInstance } from "../kit.ts"
+import { hasClickhouse, startClickhouse, type TestServer } from "../store/clickhouse/server.ts"
+
+const PAGES = ["/", "/prices", "/prices/large", "/blog/a", "/blog/b"]
+
+/** Sends the same traffic to instances: visits of one to four events, custom events, amounts and properties. */
+async function sendTraffic(instances: readonly TestInstance[], visitors: number): Promise<void> {
+  for (let step = 0; step < 4; step++) {
+    const sent = Array.from({ length: visitors }, (_, visitor) => visitor).filter((visitor) => visitor % 4 >= step)
+    for (const instance of instances) {
+      const answers = await Promise.all(
+        sent.map((visitor) => instance.collect(eventOf(visitor, step), { address: `198.51.100.${visitor}` })),
+      )
+      expect(answers.map(({ status }) => status)).toEqual(sent.map(() => 202))
+      instance.clock.advance(20_000)
+    }
+  }
+}
+
+function eventOf(visitor: number, step: number): object {
+  const place = { u: `https://shop.example${PAGES[(visitor * 3 + step) % PAGES.length]}`, d: "shop.example" }
+  if (step < 2) return { n: "pageview", ...place, ...(visitor % 2 && { r: "https://news.example/" }) }
+  return { n: "Purchase", ...place, p: { plan: `plan ${visitor % 3}` }, $: { amount: 9.5, currency: "EUR" } }
+}
+
+const REPORTS = [
+  "summary?period=today&metrics=visitors,visits,pageviews,events,bounce_rate,visit_duration,views_per_visit",
+  "timeseries?period=today&interval=hour&metrics=visitors,pageviews",
+  ...["page", "entry_page", "exit_page", "source", "referrer", "event", "device", "browser"].map(
+    (dimension) => `breakdown?period=today&dimension=${dimension}&metrics=visitors,events`,
+  ),
+  `summary?period=today&metrics=visitors,events&filters=${encodeURIComponent('[{"dimension":"page","values":["/prices"]}]')}`,
+  "realtime",
+]
+
+async function reportsOf({ api, statsKey }: TestInstance): Promise<{ report: string; status: number; body: unknown }[]> {
+  const answers: Awaited<ReturnType<typeof reportsOf>> = []
+  for (const report of REPORTS) {
+    const { status, body } = await api.get(`/api/public/v1/sites/1/stats/${report}`, statsKey)
+    answers.push({ report, status, body })
+  }
+  return answers
+}
+
+describe.skipIf(!hasClickhouse())("an instance with events on ClickHouse", () => {
+  let running: TestServer
+  beforeAll(async () => {
+    running = await startClickhouse()
+  })
+  afterEach(() => running.clickhouse.run("truncate table visits"))
+  afterAll(() => running[Symbol.asyncDispose]())
+
+  test("answers like one with events in its own store", async () => {
+    await using embedded = await startInstance()
+    await using remote = await startInstance({ clickhouse: running.server })
+    await sendTraffic([embedded, remote], 30)
+    const expected = await reportsOf(embedded)
+    expect(expected.map(({ status }) => status)).toEqual(REPORTS.map(() => 200))
+    expect(await reportsOf(remote)).toEqual(expected)
+  })
+
+  test("accepts events while ClickHouse is stopped, says so, and has them in its reports afterwards", async () => {
+    await using remote = await startInstance({ clickhouse: running.server })
+    const { app, clock } = remote
+    const summary = async () => await remote.api.get("/api/public/v1/sites/1/stats/summary?period=today&metrics=events", remote.statsKey)
+    const states = () => app.instance.health.warnings().map(({ code }) => code)
+    await sendTraffic([remote], 4)
+    const before = await summary()
+    expect(before).toMatchObject({ status: 200, body: { metrics: { events: 10 } } })
+    await running.stop()
+    const sending = sendTraffic([remote], 4)
+    const advancing = setInterval(() => clock.advance(100), 20)
+    await sending
+    clearInterval(advancing)
+    await Bun.sleep(1_100)
+    expect(app.instance.shipping!.state).toBe("spooling")
+    expect(await summary()).toMatchObject({ status: 503, body: { code: "unavailable" } })
+    await running.start()
+    while (app.instance.shipping!.state !== "shipping") await Bun.sleep(50)
+    expect(await summary()).toMatchObject({ status: 200, body: { metrics: { events: 20 } } })
+    expect(states()).not.toContain("spooling")
+  })
+})
