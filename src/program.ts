@@ -20,7 +20,7 @@ import { withOperations } from "./services/instance/operations.ts"
 import { placesIn, prepareDataFolder, requireStores } from "./services/runtime/data-folder.ts"
 import { ExitFault } from "./services/runtime/exit.ts"
 import { jsonLog, lineWriter } from "./services/runtime/log.ts"
-import { releaseStartMemory } from "./services/runtime/start-memory.ts"
+import { releaseOnceCalm } from "./services/runtime/start-memory.ts"
 import { pendingIn } from "./services/runtime/stores.ts"
 import { filledDemo } from "./wiring/demo.ts"
 import { operationsOf } from "./wiring/operations.ts"
@@ -157,9 +157,6 @@ function appOptions(settings: Settings, logTo: number): AppOptions {
   }
 }
 
-/** Delay after which memory that only the start needed is released. */
-const SETTLE_MS = 1_000
-
 /** Opens the listening socket, which is the last step of a start. */
 async function listen(app: App, { config, log }: AppOptions): Promise<Running> {
   const server = bind(app, config)
@@ -167,7 +164,7 @@ async function listen(app: App, { config, log }: AppOptions): Promise<Running> {
     config.host === "0.0.0.0" || config.host === "::" ? "localhost" : config.host.includes(":") ? `[${config.host}]` : config.host
   const address = `http://${name}:${server.port}`
   await app.start(address)
-  releaseMemoryOnceCalm(server)
+  void releaseOnceCalm()
   return {
     address,
     dataDir: config.data_dir,
@@ -178,12 +175,6 @@ async function listen(app: App, { config, log }: AppOptions): Promise<Running> {
     restarting: app.restarting,
     stop: () => stop(app, server, log),
   }
-}
-
-/** Releases the memory of the start as soon as no request is running: the collection of garbage takes up to a tenth of a second. */
-function releaseMemoryOnceCalm(server: Bun.Server<undefined>): void {
-  const release = () => (server.pendingRequests > 0 ? releaseMemoryOnceCalm(server) : void releaseStartMemory())
-  setTimeout(release, SETTLE_MS).unref()
 }
 
 function bind(app: App, { host, port }: { host: string; port: number }): Bun.Server<undefined> {

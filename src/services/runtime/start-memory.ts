@@ -1,6 +1,34 @@
-import { readFileSync } from "node:fs"
+import { readFile } from "node:fs/promises"
 
-/** Releases memory that only the start of the process needed. Without this it would stay as long as there is no load. */
+/** Length of a turn, in ms, and the processor time of the process during a calm one. */
+const TURN_MS = 1_000
+const CALM_MS = 100
+
+interface ReleaseOptions {
+  turnMs?: number
+  /** Returns the processor time that the process has used, in ms. */
+  usedMs?(): number
+  release?(): Promise<void>
+}
+
+/**
+ * Releases memory that only the start of the process needed, after the first second in which the process does little. That holds the
+ * thread for up to a tenth of a second and takes compiled code from it, which under load would delay every request for a while.
+ */
+export async function releaseOnceCalm({ turnMs = TURN_MS, usedMs = usedByProcess, release = releaseStartMemory }: ReleaseOptions = {}) {
+  for (let before = usedMs(), now = before; ; before = now) {
+    await new Promise((resolve) => setTimeout(resolve, turnMs).unref())
+    now = usedMs()
+    if (now - before <= CALM_MS) return release()
+  }
+}
+
+function usedByProcess(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
+}
+
+/** Releases that memory at once. */
 export async function releaseStartMemory(): Promise<void> {
   Bun.gc(true)
   Bun.shrink()
@@ -19,7 +47,7 @@ async function unmapProgramPages(): Promise<void> {
   try {
     const { dlopen } = await import("bun:ffi")
     const { symbols, close } = dlopen("libc.so.6", { madvise: { args: ["u64", "u64", "i32"], returns: "i32" } })
-    for (const { from, to } of unchangedMappings(readFileSync("/proc/self/smaps", "utf8"))) symbols.madvise(from, to - from, DONT_NEED)
+    for (const { from, to } of unchangedMappings(await readFile("/proc/self/smaps", "utf8"))) symbols.madvise(from, to - from, DONT_NEED)
     close()
   } catch {
     // Best effort: a hardened system may allow neither.

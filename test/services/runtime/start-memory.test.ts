@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { join } from "node:path"
-import { unchangedMappings } from "../../../src/services/runtime/start-memory.ts"
+import { releaseOnceCalm, unchangedMappings } from "../../../src/services/runtime/start-memory.ts"
 
 const mapping = (header: string, anonymous: number) => `${header}
 Size:               2048 kB
@@ -39,4 +39,11 @@ test.skipIf(process.platform !== "linux")("a process runs on with fewer pages of
   expect(exitCode).toBe(0)
   const { before, after } = JSON.parse(stdout.toString())
   expect(after).toBeLessThan(before)
+})
+
+test("waits for a turn in which the process uses little", async () => {
+  const used = [0, 500, 900, 1_001, 1_101]
+  const releases: (number | undefined)[] = []
+  await releaseOnceCalm({ turnMs: 0, usedMs: () => used.shift()!, release: async () => void releases.push(used.length) })
+  expect(releases).toEqual([0])
 })
