@@ -391,7 +391,7 @@ test("no URL and no token is in an answer, the log, the audit log or a file", as
   const texts = [Buffer.from(JSON.stringify(seen))]
   // A catalog on a server has its files there.
   if (!HAS_CATALOG_SERVER) {
-    await catalog.vacuumInto(`${world.instance.dataDir}/copy.db`)
+    await catalog.copyTo(`${world.instance.dataDir}/copy.db`)
     texts.push(Buffer.from(await Bun.file(`${world.instance.dataDir}/copy.db`).arrayBuffer()))
   }
   for (const text of texts) for (const hidden of ["HQSECRETPATH", TOKEN]) expect(text.includes(hidden)).toBe(false)

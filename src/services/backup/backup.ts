@@ -300,7 +300,7 @@ function backupOptions(options: SafeStoresOptions, catalog: Catalog): Parameters
     log: options.log,
     keep: options.keep,
     exclusive: options.exclusive,
-    copyCatalog: catalog.remote ? undefined : (target) => catalog.vacuumInto(target),
+    copyCatalog: catalog.remote ? undefined : (target) => catalog.copyTo(target),
     siteIds: () => listSiteIds(catalog),
   }
 }

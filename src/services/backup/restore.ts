@@ -160,7 +160,7 @@ async function createSafetyBackup(options: RestoreOptions, report: Report): Prom
       ...options,
       keep: { daily: 0, weekly: 0 },
       exclusive: createExclusive(),
-      copyCatalog: catalog && ((target) => catalog.vacuumInto(target)),
+      copyCatalog: catalog && ((target) => catalog.copyTo(target)),
       siteIds: async () => (catalog ? listSiteIds(catalog) : []),
     })
     return await backups.create("restore", report)

@@ -3,7 +3,7 @@
  * its promise resolves, and a statement sees everything written before it. Waiting for the disk does not block the event loop: a commit
  * returns at once, and the log is flushed by another thread before the promise resolves.
  *
- * There is one connection and one queue for reads, writes and checkpoints. The engine's SQLite can damage its log when a
+ * There is one connection and one queue for reads, writes and checkpoints; only `copyTo` reads over another one. The engine's SQLite can damage its log when a
  * commit of one connection races a checkpoint of another, and the client refuses a statement during an open transaction;
  * the queue prevents both. Statements are short (none scans more than 1,000 rows): they run on the event loop, which the queue gives up
  * regularly.
@@ -14,6 +14,7 @@ import { StoreFault } from "../events/fault.ts"
 import { foreignFile } from "../migrations.ts"
 import type { Sql, Value } from "../sql.ts"
 import { createClient, isLibsqlError, translateErrors } from "./libsql.ts"
+import { copyPages } from "./pages.ts"
 
 /** `application_id` of every catalog. */
 export const APPLICATION_ID = 0x46464341
@@ -65,8 +66,8 @@ export interface Catalog extends Transactions {
   readonly remote: boolean
   /** Moves the write-ahead log into the file; `truncate` also empties the log. Returns the remaining bytes of the log. */
   checkpoint(mode: "passive" | "truncate"): Promise<number>
-  /** Writes a complete, consistent copy to a path that does not exist yet. */
-  vacuumInto(path: string): Promise<void>
+  /** Writes a complete, consistent copy to a path that does not exist yet, while the catalog is in use. */
+  copyTo(path: string): Promise<void>
   /** Rewrites the file without free pages. It blocks all other statements, so use it for small files only. */
   compact(): Promise<void>
   /** Closes the catalog after all earlier calls have finished. Idempotent. */
@@ -140,7 +141,11 @@ export async function openCatalog(url: string, { authToken, onFault }: CatalogOp
     script: (text) => transaction((statements) => statements.script(text)),
     transaction,
     checkpoint: (mode) => local(() => checkpoint(client, mode)),
-    vacuumInto: (path) => local(async () => void (await client.execute({ sql: "vacuum into ?", args: [path] }))),
+    // Not in the queue: for a large catalog it takes long.
+    copyTo: async (path) => {
+      await local(async () => {})
+      await translateErrors(() => copyPages(url, path))
+    },
     compact: () => local(async () => void (await client.execute("vacuum")), onDisk),
     close() {
       closed ??= queue(async () => {

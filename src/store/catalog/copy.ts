@@ -24,8 +24,8 @@ export async function listSiteIds(catalog: Statements): Promise<number[]> {
 }
 
 /**
- * Deletes from a copy what no backup may contain: the salts, those of areas included, and the dashboard sessions. Blocks the thread, so
- * call it in a worker. It does not use libSQL, which each worker would have to load again.
+ * Deletes from a copy what no backup may contain: the salts, those of areas included, the dashboard sessions, and free pages. Blocks the
+ * thread, so call it in a worker. It does not use libSQL, which each worker would have to load again.
  */
 export function removeSecretsOfCopy(path: string): void {
   translateErrors(() => {
@@ -33,6 +33,7 @@ export function removeSecretsOfCopy(path: string): void {
     for (const setting of ["journal_mode = delete", "synchronous = full", "secure_delete = on"]) db.run(`pragma ${setting}`)
     for (const name of ["salts", "sessions"]) if (hasTable(db, name)) db.run(`delete from ${name}`)
     if (hasTable(db, "secrets")) db.run("delete from secrets where purpose = 'salts'")
+    db.run("vacuum")
   })
 }
 

@@ -332,7 +332,7 @@ test("no token and no key is readable in the catalog or the log", async () => {
   const [refreshToken] = fake.revoked
   await connect(world).catch(() => {})
   await catalog.checkpoint("truncate")
-  await catalog.vacuumInto(`${instance.dataDir}/copy.db`)
+  await catalog.copyTo(`${instance.dataDir}/copy.db`)
   const files = [`${instance.dataDir}/copy.db`, `${instance.dataDir}/catalog.db`]
   const bytes = await Promise.all(files.map(async (file) => Buffer.from(await Bun.file(file).arrayBuffer())))
   bytes.push(Buffer.from(JSON.stringify(instance.log.lines)))

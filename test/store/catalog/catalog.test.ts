@@ -103,12 +103,44 @@ test("writes a complete copy and empties the log", async () => {
     await catalog.script("create table t (n integer) strict; insert into t values (7)")
     expect(await catalog.checkpoint("passive")).toBeGreaterThan(0)
     expect(await catalog.checkpoint("truncate")).toBe(0)
-    await catalog.vacuumInto(copy)
-    await expect(catalog.vacuumInto(copy)).rejects.toThrow()
+    await catalog.copyTo(copy)
+    await expect(catalog.copyTo(copy)).rejects.toThrow()
   }
   await using reopened = await openTemporary(copy)
   expect(await reopened.all(sql`select n from t`)).toEqual([{ n: 7 }])
   expect(await reopened.get(sql`pragma quick_check`)).toEqual({ quick_check: "ok" })
+})
+
+test("copies one state of the catalog while others are written and moved into its file", async () => {
+  using folder = temporaryFolder()
+  const copy = join(folder.path, "copy.db")
+  await using catalog = await openTemporary(join(folder.path, "catalog.db"))
+  await catalog.script(
+    `create table a (n integer primary key, filler blob) strict; create table b (n integer primary key, filler blob) strict`,
+  )
+  const add = (n: number) =>
+    catalog.transaction(async ({ run }) => {
+      await run(sql`insert into a (n, filler) values (${n}, zeroblob(20000))`)
+      await run(sql`insert into b (n, filler) values (${n}, zeroblob(20000))`)
+    })
+  for (let n = 1; n <= 50; n++) await add(n)
+  let isCopied = false
+  const copied = catalog.copyTo(copy).finally(() => {
+    isCopied = true
+  })
+  let last = 50
+  for (; !isCopied; last++) {
+    await add(last + 1)
+    if (last % 10 === 0) await catalog.checkpoint(last % 20 === 0 ? "truncate" : "passive")
+  }
+  await copied
+  expect(await catalog.checkpoint("truncate")).toBe(0)
+  await using reopened = await openTemporary(copy)
+  expect(await reopened.get(sql`pragma integrity_check`)).toEqual({ integrity_check: "ok" })
+  const [inA, inB] = await reopened.all<{ n: number }>(sql`select count(*) as n from a union all select count(*) from b`)
+  expect(inA).toEqual(inB!)
+  expect(inA!.n).toBeGreaterThanOrEqual(50)
+  expect(last).toBeGreaterThan(inA!.n)
 })
 
 test("rejects a file of another program and leaves it unchanged", async () => {

@@ -238,7 +238,7 @@ test("stores neither token, password nor session in plain text", async () => {
   const session = decodeURIComponent(browser.cookies.get("sid")!).split(".")[0]!
   const { catalog } = instance.app.instance
   await catalog.checkpoint("truncate")
-  await catalog.vacuumInto(`${instance.dataDir}/copy.db`)
+  await catalog.copyTo(`${instance.dataDir}/copy.db`)
   const bytes = Buffer.from(await Bun.file(`${instance.dataDir}/copy.db`).arrayBuffer())
   expect(bytes.includes(ADA.email)).toBe(true)
   for (const secret of [token, ADA.password, session]) expect(bytes.includes(secret)).toBe(false)
