@@ -4,7 +4,7 @@ import { COLLECT } from "../../domain/limits.ts"
 import type { Log } from "../../domain/log.ts"
 import type { Site } from "../../domain/site.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
-import { FEW_PAGES, MANY_PAGES } from "../../store/events/checkpoint.ts"
+import { MANY_PAGES, SOME_PAGES } from "../../store/events/checkpoint.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import { StoreFault } from "../../store/events/fault.ts"
 import { raw } from "../../store/sql.ts"
@@ -104,7 +104,7 @@ async function checkpoint({ dataDir, catalog, events }: UpkeepOptions): Promise<
   const wal = statSync(`${placesIn(dataDir).events}-wal`, { throwIfNoEntry: false })?.size ?? 0
   if (wal > LONG_WAL) await events.emptyLog()
   else if (all > MANY_PAGES && left > 0) await events.moveLog("all")
-  else if (left > FEW_PAGES) await events.moveLog("most")
+  else if (left > SOME_PAGES) await events.moveLog("most")
   if (!catalog.remote && (await catalog.checkpoint("passive")) > LONG_WAL) await catalog.checkpoint("truncate")
 }
 

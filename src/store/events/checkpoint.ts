@@ -1,8 +1,10 @@
 import { Database } from "bun:sqlite"
 import { type FaultKind, StoreFault, translateErrors } from "./fault.ts"
 
-/** Pages that may stay in the log. Their number is also that of the last pages, while which are moved events wait. */
-export const FEW_PAGES = 500
+/** The last pages, for which events wait while they are moved, are at most as many. */
+const FEW_PAGES = 500
+/** Pages from which most are moved. More often would start a thread and wait for the disk every few seconds. */
+export const SOME_PAGES = 2_000
 /** Pages from which a log has to start again. */
 export const MANY_PAGES = 8_000
 /** Attempts to leave few, while the main thread adds more. */
