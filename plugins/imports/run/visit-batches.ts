@@ -1,7 +1,7 @@
 import { closeSync, fdatasyncSync, openSync } from "node:fs"
 import type { ImportedVisit } from "#plugin"
 import { VisitBatch, VisitPacker } from "#plugin/worker"
-import { writeAll } from "./files.ts"
+import { release, writeAll } from "./files.ts"
 
 /** The staged file of packed visits. Each batch is one segment, and is preceded by its number of bytes and of visits. */
 
@@ -33,6 +33,8 @@ export class BatchWriter {
 
   #write(): void {
     const { visits } = this.#packer
+    // A batch takes several megabytes twice while it is packed, and what was left of its rows would come on top of that.
+    Bun.gc(true)
     const packed = this.#packer.finish()
     this.#packer = new VisitPacker()
     const head = new Uint32Array(2)
@@ -41,6 +43,7 @@ export class BatchWriter {
     for (const bytes of [new Uint8Array(head.buffer), packed]) writeAll(this.#file, bytes)
     // Events that are acknowledged would wait for all batches if these went to the disk at the end.
     fdatasyncSync(this.#file)
+    release(packed)
   }
 }
 

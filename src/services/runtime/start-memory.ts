@@ -39,10 +39,10 @@ export async function releaseStartMemory(): Promise<void> {
 const DONT_NEED = 4
 
 /**
- * Unmaps the pages of the program file and its libraries, most of which only the start used. Those that are used again are mapped again
- * from the page cache, one by one. Linux only.
+ * Unmaps the pages of the program file and its libraries, most of which only the start used, or other work that is over. Those that are
+ * used again are mapped again from the page cache, one by one. Linux only.
  */
-async function unmapProgramPages(): Promise<void> {
+export async function unmapProgramPages(): Promise<void> {
   if (process.platform !== "linux") return
   try {
     const { dlopen } = await import("bun:ffi")

@@ -1,5 +1,5 @@
 import type { EnrichedEvent, ImportedKind, ImportedRow } from "#plugin"
-import type { createEnrichment } from "#plugin/worker"
+import { type createEnrichment, unmapProgramPages } from "#plugin/worker"
 import type { DaySkip } from "../../days.ts"
 import type { Sink, SkipReason, SourceEvent, SourceRefund } from "../../source.ts"
 import { type StagedRefund, StagedRefunds, stagedRefund } from "../refunds.ts"
@@ -140,12 +140,13 @@ export class RowStage extends Findings implements Sink {
     return this.days.add(day)
   }
 
-  /** Releases what was remembered of the rows. Their visits do not need it. */
-  end(): void {
+  /** Releases what was remembered of the rows, and the parts of the program that read them. Their visits do not need either. */
+  async end(): Promise<void> {
     this.#enrich = undefined
     this.#visitors.clear()
     // Merging the sorted chunks makes hardly any garbage, so it would not be collected before the visits.
     Bun.gc(true)
+    if (this.#task.do === "stage") await unmapProgramPages()
   }
 
   #isForeign(hostname: string): boolean {

@@ -153,9 +153,9 @@ const RANKS_IN_LOW = 1 << (32 - RECORD_BITS)
 const CHUNK_BYTES = 8 << 20
 const FIRST_BYTES = 64 << 10
 const FIRST_RECORDS = 1_024
-const FAN_IN = 200
+const FAN_IN = 512
 /** Bytes that are read at once of each chunk. All chunks of a merge together take some megabytes. */
-const CHUNK_BUFFER_BYTES = 32 << 10
+const CHUNK_BUFFER_BYTES = 8 << 10
 /** Bytes of the two parts, and the rank. */
 const HEADER_BYTES = 16
 

@@ -57,7 +57,7 @@ class Stage {
     const complete = (await this.#untilLimit(() => this.#read(files, rows))) !== undefined && task.isPart !== true
     // Files are read to their end that the source did not, unless a preview has no time left.
     const hash = complete ? await this.#untilLimit(() => files.hash()) : undefined
-    rows.end()
+    await rows.end()
     const { visits, visitors, pageviews, events, staged } = rows.visits.finish()
     const { waited = 0, waiting = 0 } = stream ?? {}
     if (waiting > 0)
