@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 
 /** Milliseconds of a case: the median and the 95th percentile. */
 export interface Timing {
@@ -36,3 +36,23 @@ export function processorMs(pid: number): number {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
   return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK
 }
+
+/** Threads in which the engine compiles code, by the beginning of their names: it does so at its own pace. */
+const COMPILERS = ["JITWorker", "JSCWarmUp"]
+
+/** Returns the processor time of the threads of a process in ms, without those that compile code. */
+export function threadTimes(pid: number): ReadonlyMap<string, number> {
+  const threads = readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
+    try {
+      const [name, time] = ["comm", "schedstat"].map((file) => readFileSync(`/proc/${pid}/task/${thread}/${file}`, "utf8"))
+      return COMPILERS.some((compiler) => name!.startsWith(compiler)) ? [] : [[thread, Number.parseInt(time!, 10) / 1e6] as const]
+    } catch {
+      return [] // it has ended
+    }
+  })
+  return new Map(threads)
+}
+
+/** Returns the processor time in ms between two readings of `threadTimes`. */
+export const timeBetween = (before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): number =>
+  after.entries().reduce((sum, [thread, time]) => sum + time - (before.get(thread) ?? 0), 0)

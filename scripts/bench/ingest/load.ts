@@ -34,14 +34,14 @@ interface Prepared {
 }
 
 /** Pageviews of 5,000 people behind a proxy on this machine. Each is sent repeatedly under a new id. */
-function requestsOf({ trackingId, saleEvery = Number.POSITIVE_INFINITY }: LoadOptions): Prepared[] {
+function requestsOf({ trackingId, saleEvery }: LoadOptions): Prepared[] {
   return Array.from({ length: 5_000 }, (_, person) => {
     const { address, userAgent, language, width, timezone } = personOf(7, person)
     const id = "0".repeat(ID_DIGITS)
     const url = `https://shop.example.com/products/${person % 60}?utm_source=newsletter`
     const body = JSON.stringify({
       id,
-      ...(person % saleEvery === 1
+      ...(saleEvery !== undefined && person % saleEvery === 0
         ? { name: "purchase", $: { amount: "19.90", currency: "EUR" }, p: { order_id: id } }
         : { name: "pageview" }),
       d: trackingId,
