@@ -2,12 +2,13 @@
  * The visit and the touches of transactions. A transaction follows its visit until that is closed; then they are frozen. Visits are looked
  * up for many transactions at once.
  */
-import { type LinkClick, SALE_DIMENSIONS, type SaleVisit, type Site, sql, type Touch } from "#plugin"
+import { type LinkClick, type SaleVisit, type Site, sql, type Touch } from "#plugin"
 import type { RevenueHost } from "../host.ts"
 import { isBelow } from "../ignored-referrers.ts"
 import type { Values } from "../orders/book.ts"
+import { dimensionsOf, dimensionsText, touchesText } from "../orders/frozen.ts"
 import { convertRows } from "../orders/links.ts"
-import { FROZEN_TOUCH, type FrozenTouch, NEW, NO_VISIT, OPEN, type TransactionRow } from "../orders/transaction.ts"
+import { NEW, NO_VISIT, OPEN, type TransactionRow } from "../orders/transaction.ts"
 import type { RevenueWriter } from "../orders/writer.ts"
 import type { RevenueSettings, RevenueSettingsStore } from "../settings.ts"
 import { storeBatches } from "./batches.ts"
@@ -153,6 +154,7 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
     for (let after = 0; !signal.aborted; ) {
       const last = await writing.inTurn(site.id, async () => {
         const found = await openRows(site, state, after)
+        if (found.length === 0) return undefined
         const changed = state === OPEN ? await changedSince(site, found, signal) : found
         if (changed.length > 0) await freeze(site, { found: changed, lookup: await lookUp(site, changed, signal) })
         return found.at(-1)
@@ -228,17 +230,9 @@ function frozen(
     visit_sequence: visit.sequence,
     is_open: visit.is_closed ? 0 : OPEN,
     link_id: path?.clicks.findLast(isBefore)?.link_id ?? null,
-    dims_json: dimensionsOf(visit, event),
-    touches_json: JSON.stringify(limited(touches).map(frozenTouch)),
+    dims_json: dimensionsText({ ...visit.dims, event }),
+    touches_json: touchesText(limited(touches)),
   }
-}
-
-/** Returns the dimensions of a visit and the name of the event as JSON. */
-function dimensionsOf(visit: SaleVisit, event: string | undefined): string {
-  const dims: Record<string, string> = {}
-  addTexts(dims, visit.dims, SALE_DIMENSIONS)
-  if (event) dims.event = event
-  return JSON.stringify(dims)
 }
 
 /** Returns whether a row has its visit as it is now. */
@@ -248,29 +242,13 @@ const isAsFrozen = (row: Followed, visit: SaleVisit | undefined): boolean =>
   visit.sequence === row.visit_sequence &&
   visit.visitor === row.visitor &&
   visit.started_at === row.visit_started_at &&
-  dimensionsOf(visit, eventOf(row)) === row.dims_json
+  dimensionsText({ ...visit.dims, event: eventOf(row) }) === row.dims_json
 
 /** Returns the name of the event that a row was made of. */
-const eventOf = ({ dims_json }: Pick<TransactionRow, "dims_json">): string | undefined =>
-  (JSON.parse(dims_json) as { event?: string }).event // written by `rowOf` and `frozen`
+const eventOf = (row: Pick<TransactionRow, "dims_json">): string | undefined => dimensionsOf(row).event
 
 const sequencesOf = (rows: readonly Pick<TransactionRow, "sale_sequence">[]): number[] =>
   rows.flatMap(({ sale_sequence: sequence }) => (sequence === null ? [] : [sequence]))
-
-/** Adds the texts that are not missing to an object. */
-function addTexts<Name extends string>(
-  into: Partial<Record<Name, string>>,
-  texts: Readonly<Record<Name, string>>,
-  names: readonly Name[],
-): void {
-  for (const name of names) if (texts[name] !== "") into[name] = texts[name]
-}
-
-function frozenTouch(touch: Touch): FrozenTouch {
-  const frozen: FrozenTouch = { at: touch.at, sequence: touch.sequence }
-  addTexts(frozen, touch, FROZEN_TOUCH)
-  return frozen
-}
 
 /** Returns the touches that are kept: the last one, and of the others that are not direct the first and the latest. */
 function limited(touches: readonly Touch[]): readonly Touch[] {

@@ -1,6 +1,7 @@
 /** What a sale event, a payment object or a member says about a transaction, in one form. */
 import type { SaleEvent, SaleItem, TransactionType } from "#plugin"
 import type { NewRow, Values } from "./book.ts"
+import { dimensionsText } from "./frozen.ts"
 import { EMPTY_ROW, NEW, type Provider, type Trust } from "./transaction.ts"
 
 export interface Claim {
@@ -73,7 +74,7 @@ export const rowOf = (claim: Claim, now: number): NewRow => ({
   person: claim.person,
   sale_sequence: claim.sale_sequence,
   visit_sequence: claim.visit_sequence,
-  dims_json: claim.event === "" ? "{}" : JSON.stringify({ event: claim.event }),
+  dims_json: dimensionsText({ event: claim.event }),
   is_open: claim.sale_sequence !== null || claim.person !== null ? NEW : 0,
   is_announced: claim.import_id === 0 ? 0 : 1,
   created_by: claim.created_by,

@@ -5,6 +5,7 @@
 import { EVENT, ORDER } from "./aliases.ts"
 import type { Book, Values } from "./book.ts"
 import { type Claim, rowOf } from "./claim.ts"
+import { dimensionsOf, dimensionsText } from "./frozen.ts"
 import { conversionOf, convertRow, linkWaiting, relink, settle } from "./links.ts"
 import { type Key, NEW, NO_VISIT, TRUSTS, type TransactionRow } from "./transaction.ts"
 import type { RevenueWriter } from "./writer.ts"
@@ -147,7 +148,7 @@ const earliest = (one: number | null, other: number | null): number | null =>
  */
 function visitOf(row: TransactionRow, claim: Claim): Values {
   if (row.import_id === 0 && claim.import_id > 0) return {}
-  const event = claim.event === "" ? {} : { dims_json: JSON.stringify({ ...(JSON.parse(row.dims_json) as object), event: claim.event }) }
+  const event = claim.event === "" ? {} : { dims_json: dimensionsText({ ...dimensionsOf(row), event: claim.event }) }
   const isFirstSeen = row.import_id > 0 && claim.import_id === 0
   if ((row.sale_sequence === null || isFirstSeen) && claim.sale_sequence !== null)
     return {
@@ -184,7 +185,7 @@ const claimOf = ({ parent_id: _, ...row }: TransactionRow): Claim => ({
   aliases: [],
   amount_rank: row.amount_rank ?? 1,
   items: JSON.parse(row.items_json) as Claim["items"], // written by `insertSale` and `apply`
-  event: (JSON.parse(row.dims_json) as { event?: string }).event ?? "",
+  event: dimensionsOf(row).event ?? "",
 })
 
 /** Returns the visit and the touches of a row. */

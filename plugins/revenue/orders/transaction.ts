@@ -12,14 +12,6 @@ export type Trust = (typeof TRUSTS)[number]
 export const FLAGS = ["disputed", "over_refunded"] as const
 export type Flag = (typeof FLAGS)[number]
 
-/** The dimensions of a touch. */
-export const FROZEN_TOUCH = [
-  ...(["source", "channel", "referrer", "utm_source", "utm_medium", "utm_campaign", "utm_term", "utm_content", "entry_page"] as const),
-] as const
-
-/** A touch in `touches_json`: its start, the sequence of its visit, and its dimensions without missing ones. A direct one has no `source`. */
-export type FrozenTouch = Partial<Record<(typeof FROZEN_TOUCH)[number], string>> & { at: number; sequence: number }
-
 /** A row of `revenue_transactions`. `base_minor` is text, because it can exceed 2^53. */
 export interface TransactionRow {
   id: number

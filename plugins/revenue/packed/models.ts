@@ -1,4 +1,4 @@
-import type { FROZEN_TOUCH, FrozenTouch } from "../orders/transaction.ts"
+import type { Dimensions, FrozenTouch, TOUCH_DIMENSIONS } from "../orders/frozen.ts"
 
 /** The models of attribution, each with its bit in the column `models` of packed transactions. */
 export const MODELS = { last_touch: 1, last_touch_direct: 2, first_touch: 4, linear: 8 } as const
@@ -7,7 +7,7 @@ export const MODEL_NAMES = Object.keys(MODELS) as readonly Model[]
 
 /** A touch that is credited with a transaction, or with a part of it, by some models. */
 export interface Credit {
-  touch: Partial<Record<(typeof FROZEN_TOUCH)[number], string>>
+  touch: Partial<Record<(typeof TOUCH_DIMENSIONS)[number], string>>
   /** Bits of the models that credit the touch. */
   models: number
   /** Share of the model `linear`, counted from 0 from the earliest touch, and the number of its shares. */
@@ -21,7 +21,7 @@ const ALL = MODELS.last_touch | MODELS.last_touch_direct | MODELS.first_touch | 
  * Returns the touches that the models credit. `touches` are in order of time. A sale whose visit is no touch, such as the return from a
  * payment page, is direct. One without a visit is credited to nothing.
  */
-export function creditsOf(touches: readonly FrozenTouch[], dims: Readonly<Record<string, string>>, isAttributed: boolean): Credit[] {
+export function creditsOf(touches: readonly FrozenTouch[], dims: Dimensions, isAttributed: boolean): Credit[] {
   if (!isAttributed) return [{ touch: {}, models: ALL, part: 0, parts: 1 }]
   const last = touches.at(-1) ?? { channel: "Direct", ...(dims.entry_page && { entry_page: dims.entry_page }) }
   const sourced = touches.filter(({ source }) => source)

@@ -1,6 +1,7 @@
 /** The packed rows of transactions: one for each touch that a model of attribution credits, and one for each item. */
 import type { PackedColumns, PackedValue, RowColumns, SaleItem } from "#plugin"
-import { FROZEN_TOUCH, type FrozenTouch, type TransactionRow } from "../orders/transaction.ts"
+import { type Dimensions, dimensionsOf, TOUCH_DIMENSIONS, touchesOf } from "../orders/frozen.ts"
+import type { TransactionRow } from "../orders/transaction.ts"
 import { creditsOf, MODELS } from "./models.ts"
 
 /** The dimensions of a visit, and the name of the event, by which transactions can be filtered. */
@@ -10,7 +11,7 @@ export const FILTER_DIMENSIONS = [
 ] as const
 
 /** Name of the column with a dimension of the credited touch. */
-export function touchColumn(dimension: (typeof FROZEN_TOUCH)[number]): string {
+export function touchColumn(dimension: (typeof TOUCH_DIMENSIONS)[number]): string {
   return `touch_${dimension}`
 }
 
@@ -29,13 +30,11 @@ export interface Packed {
   items: RowColumns
 }
 
-type Dims = Readonly<Record<string, string>>
-
 /** A row to pack. */
 interface Line {
   own: TransactionRow
   credited: TransactionRow
-  dims: Dims
+  dims: Dimensions
   /** Ordinal of the visitor plus 1, or 0 if none is known. */
   visitor: number
   isAttributed: boolean
@@ -44,7 +43,7 @@ interface Line {
   models: number
   part: number
   parts: number
-  touch: Readonly<Partial<Record<(typeof FROZEN_TOUCH)[number], string>>>
+  touch: Readonly<Partial<Record<(typeof TOUCH_DIMENSIONS)[number], string>>>
   item: SaleItem | undefined
 }
 
@@ -83,7 +82,7 @@ const ITEM_TEXTS: Columns<string> = {
   product: ({ item }) => item?.name || item?.sku || "",
 }
 
-const TOUCH_COLUMNS = FROZEN_TOUCH.map((name) => [name, touchColumn(name)] as const)
+const TOUCH_COLUMNS = TOUCH_DIMENSIONS.map((name) => [name, touchColumn(name)] as const)
 
 /** The columns of credits. Those of the touch are of the credited one, the other dimensions those of the visit. */
 export const CREDIT_COLUMNS: PackedColumns = {
@@ -104,15 +103,15 @@ export function packedRowsOf(sources: readonly Source[], numberer: Numberer): Pa
   const numbers = numberer(visitors)[Symbol.iterator]()
   for (const { own, sale } of sources) {
     const credited = sale ?? own
-    const dims = JSON.parse(credited.dims_json) as Dims // written by this plugin
+    const dims = dimensionsOf(credited)
     const visitor = credited.visitor === null ? 0 : numbers.next().value! + 1 // one for each visitor
     const isAttributed = visitor !== 0 || credited.visit_started_at !== null
     const weight = own.type === "sale" ? 1 : 0
     const line = { own, credited, dims, visitor, isAttributed }
-    const touches = credited.touches_json === "[]" ? [] : (JSON.parse(credited.touches_json) as FrozenTouch[]) // as above
+    const touches = touchesOf(credited)
     for (const { touch, models, part, parts } of creditsOf(touches, dims, isAttributed))
       credits.push({ ...line, amount: own.amount_minor, weight: 100 * weight, models, part, parts, touch, item: undefined })
-    const sold = own.items_json === "[]" ? [] : (JSON.parse(own.items_json) as SaleItem[]) // as above
+    const sold = own.items_json === "[]" ? [] : (JSON.parse(own.items_json) as SaleItem[]) // written by this plugin
     for (const item of sold) {
       const ofItem = { amount: item.total_minor, weight: weight * item.quantity, models: MODELS.last_touch, part: 0, parts: 1 }
       items.push({ ...line, ...ofItem, touch: NO_TOUCH, item })

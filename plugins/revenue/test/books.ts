@@ -1,5 +1,5 @@
 import { sql } from "#plugin"
-import type { FrozenTouch } from "../orders/transaction.ts"
+import type { FrozenTouch } from "../orders/frozen.ts"
 import { packTransactions } from "../packed/chunks.ts"
 import type { Shop } from "./kit.ts"
 

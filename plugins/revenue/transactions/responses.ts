@@ -12,16 +12,8 @@ import {
   type TransactionType,
   textOf,
 } from "#plugin"
-import {
-  FLAGS,
-  type FrozenTouch,
-  type ListedRow,
-  PROVIDERS,
-  type Provider,
-  TRUSTS,
-  type TransactionRow,
-  type Trust,
-} from "../orders/transaction.ts"
+import { dimensionsOf, touchesOf } from "../orders/frozen.ts"
+import { FLAGS, type ListedRow, PROVIDERS, type Provider, TRUSTS, type TransactionRow, type Trust } from "../orders/transaction.ts"
 
 /** Marks of a transaction in answers: the stored ones, and that its visit is unknown. */
 export const SHOWN_FLAGS = [...FLAGS, "unattributed"] as const
@@ -103,7 +95,7 @@ export interface Sight {
 }
 
 export function formatTransaction(row: ListedRow, { seesPeople }: Sight): TransactionResponse {
-  const dims = dimsOf(row)
+  const dims = dimensionsOf(row)
   const money = (minor: number) => formatMoney(minor, row.currency)
   return {
     ...{
@@ -134,20 +126,17 @@ interface DetailParts extends Sight {
 }
 
 export function formatDetail(row: TransactionRow, { related, aliases, seesPeople }: DetailParts): TransactionDetail {
-  const touches = JSON.parse(row.touches_json) as FrozenTouch[] // written by the attribution
   return {
     ...formatTransaction(row, { seesPeople }),
     visit_started_at: instantOrNull(row.visit_started_at),
-    dimensions: dimsOf(row),
+    dimensions: dimensionsOf(row),
     link_id: row.link_id,
-    touches: touches.map(({ at, sequence: _, ...dimensions }) => ({ at: instantText(at), dimensions })),
+    touches: touchesOf(row).map(({ at, sequence: _, ...dimensions }) => ({ at: instantText(at), dimensions })),
     items: JSON.parse(row.items_json) as SaleItem[], // written when the transaction was stored
     transactions: related.map((each) => formatTransaction(each, { seesPeople })),
     ids: [{ provider: row.provider, id: row.external_id }, ...aliases.map(({ provider, alias }) => ({ provider, id: alias }))],
   }
 }
-
-const dimsOf = ({ dims_json }: ListedRow): Record<string, string> => JSON.parse(dims_json) as Record<string, string> // texts by dimension
 
 function flagsOf(row: ListedRow): TransactionResponse["flags"] {
   const stored = JSON.parse(row.flags_json) as TransactionResponse["flags"] // written by `settle`
