@@ -29,6 +29,7 @@ import { measureRevenueWrites } from "./revenue/writes.ts"
 import { measureMcp } from "./server/mcp.ts"
 import { measureMemory } from "./server/memory.ts"
 import { DAY_MS } from "./stores/reports.ts"
+import { measureSecondEngine } from "./stores/second-engine.ts"
 import { fill, printStorage, timeReports } from "./stores/stores.ts"
 import { measureVisits } from "./stores/visits.ts"
 import { occasion } from "./table.ts"
@@ -53,6 +54,8 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   hundred: () => measureHundred({ ...year, events: values.events === ALL_SIZES ? 100_000_000 : largest.events }),
   pressure: () => measurePressure(largest),
   shipping: measureShipping,
+  /** A million events, unless another number is given. */
+  "second-engine": () => measureSecondEngine({ ...year, events: values.events === ALL_SIZES ? 1_000_000 : largest.events }),
   sales: measureSales,
   reports: () => measureReportEmails({ sites: Number(values.sites) }),
   search: () => measureSearch({ days: Number(values["search-days"]), end: year.end }),

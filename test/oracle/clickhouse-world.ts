@@ -67,6 +67,8 @@ export async function openClickhouseWorld(
   const server = { ...running.server, database }
   const clickhouse = createClickhouse(server, sendDirectly)
   await migrateClickhouse(clickhouse, { version: "1.0.0", now: 1 })
+  // Former versions stay beside the latest ones.
+  await clickhouse.run("system stop merges visits")
   const channel = openChannel(new URL("../store/clickhouse/network-thread.ts", import.meta.url).href, server)
   const rewritten: Channel = { ...channel, read: (sql, ...rest) => channel.read(rewrite(sql), ...rest) }
   const random = seededRandom(seed)

@@ -15,6 +15,8 @@ import type { BenchVisit } from "./data.ts"
 import { type Answer, DAY_MS } from "./reports.ts"
 
 export const CACHE_BYTES = 192 << 20
+/** The tables that areas add to the store. */
+export const SCHEMAS = eventSchemas(pluginFacts(plugins))
 const SEAL_EVERY = 20 // batches
 
 /** Footfall as a contender. */
@@ -29,7 +31,7 @@ export interface Footfall extends Contender {
 
 export function openFootfall(folder: string, start: number): Footfall {
   const path = `${folder}/events.db`
-  const store = openEventStore(path, { now: start, schemas: eventSchemas(pluginFacts(plugins)) })
+  const store = openEventStore(path, { now: start, schemas: SCHEMAS })
   let reader: EventReader | undefined
   let answers: ReturnType<typeof openAnswers> | undefined
   let now = start

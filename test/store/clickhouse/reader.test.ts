@@ -148,14 +148,20 @@ describe.skipIf(!hasClickhouse())("the reader of ClickHouse", () => {
     await insert([visitOf(6, 1), visitOf(6, 2)])
     const statements: string[] = []
     const reader = openReader((sql) => void statements.push(sql))
-    durationsOf(reader.snapshot(6))
-    const first = statements.splice(0).length
-    durationsOf(reader.snapshot(6))
-    const again = statements.splice(0).length
-    await insert([visitOf(60, 1)])
-    durationsOf(reader.snapshot(6))
-    // The parts on disk; then also whether the site has other visits, which are listed only if so.
-    expect([first, again, statements.length]).toEqual([4, 1, 2])
+    const statementsOfRead = () => {
+      durationsOf(reader.snapshot(6))
+      return statements.splice(0).length
+    }
+    const [first, again] = [statementsOfRead(), statementsOfRead()]
+    const afterOthers: number[] = []
+    for (const visit of [1, 2]) {
+      await insert([visitOf(60, visit)])
+      afterOthers.push(statementsOfRead())
+    }
+    await running.clickhouse.run("alter table visits delete where site_id = 6 settings mutations_sync = 2")
+    const deleted = durationsOf(reader.snapshot(6))
+    // The parts on disk, the list and the columns; the parts only; then also the state of the site's visits, and once more the list.
+    expect([first, again, ...afterOthers, deleted]).toEqual([3, 1, 3, 2, []])
   })
 
   test("a cancelled query closes its request", async () => {

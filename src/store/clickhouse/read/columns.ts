@@ -49,10 +49,19 @@ export const columnsOf = (units: readonly string[]): string[] => [...new Set(uni
 /** A column in memory. */
 export type ReadColumn = Uint32Array | Float64Array
 
-/** Decodes units. Returns the column of each, and those of a group under the names `props row`, `props key` and so on. */
+/** Columns that every answer has in addition to those of its units. They give the order of the rows and the number of events of each. */
+export const ORDER_COLUMNS = ["started_at", "sequence"]
+
+/**
+ * Decodes units of an answer with `ORDER_COLUMNS`, whose rows are in any order. Returns the column of each unit, ordered by start and sequence,
+ * and those of a group under the names `props row`, `props key` and so on.
+ */
 export function decodeUnits(units: readonly string[], blocks: readonly NativeBlock[], numbers: SiteNumbers): Map<string, ReadColumn> {
   const columns = new Map<string, ReadColumn>()
-  const sizes = eventCounts(blocks)
+  const wide = (name: string) => joinedWide(blocks.map((block) => block.columns.get(name)!.values as Wide)) // see the schema
+  const order = orderOf(wide("started_at"), wide("sequence"))
+  const sizes = joined(blocks.map((block) => block.columns.get("sizes")!.values as Uint32Array)) // the type of the expression
+  const events = order && placesOf(order, sizes)
   const number = (name: string): ReadColumn => {
     const values = blocks.map((block) => block.columns.get(name)!.values)
     if (name === "visitor") return joined(values.map((value) => numbers.ordinals(value as Wide))) // see the schema
@@ -63,24 +72,60 @@ export function decodeUnits(units: readonly string[], blocks: readonly NativeBlo
   }
   for (const unit of units) {
     const group = GROUPS[unit as keyof typeof GROUPS] as readonly string[] | undefined // undefined for other units
-    if (unit === "event visit") columns.set(unit, rowsOf(sizes))
-    else if (!group) columns.set(unit, number(UNITS[unit]![0]!))
-    else
+    if (unit === "event visit") columns.set(unit, rowsOf(arranged(sizes, order)))
+    else if (!group) columns.set(unit, arranged(number(UNITS[unit]![0]!), unit.startsWith("event ") ? events : order))
+    else {
+      const counts = joined(blocks.map((block) => countsOf(block.columns.get(group[0]!)!.ends!)))
+      const places = order && placesOf(order, counts)
       for (const name of group) {
-        const own = `${unit} ${name.slice(2)}`
-        if (name.endsWith(".event")) columns.set(`${unit} row`, eventRows(blocks, name, sizes))
-        else columns.set(own, name === "p.value" ? propertyValues(blocks, numbers) : number(name))
+        if (name === group[0]) columns.set(`${unit} row`, arranged(eventRows(number(name), counts, firstsOf(sizes, order)), places))
+        else columns.set(`${unit} ${name.slice(2)}`, arranged(name === "p.value" ? propertyValues(blocks, numbers) : number(name), places))
       }
+    }
   }
   return columns
 }
 
-/** Returns the number of events of each visit. */
-const eventCounts = (blocks: readonly NativeBlock[]): Float64Array =>
-  joinedWide(blocks.map((block) => block.columns.get("sizes")!.values as Wide)) // the type of a length
+/** Returns the places of rows in the order of their starts and sequences, or undefined if they are in that order. */
+function orderOf(starts: Float64Array, sequences: Float64Array): Uint32Array | undefined {
+  const compare = (a: number, b: number) => starts[a]! - starts[b]! || sequences[a]! - sequences[b]!
+  for (let row = 1; row < starts.length; row++) if (compare(row - 1, row) > 0) return Uint32Array.from(starts.keys()).sort(compare)
+  return undefined
+}
+
+/** Returns a column in another order of its places. */
+function arranged<Column extends ReadColumn>(column: Column, places: Uint32Array | undefined): Column {
+  if (!places) return column
+  const moved = column.slice() as Column // a copy has the type of its original
+  for (let to = 0; to < places.length; to++) moved[to] = column[places[to]!]!
+  return moved
+}
+
+/** Returns the places of the items of rows in another order. A row has `counts` items in a row. */
+function placesOf(order: Uint32Array, counts: Uint32Array): Uint32Array {
+  const firsts = firstsOf(counts)
+  const places = new Uint32Array(counts.reduce((sum, count) => sum + count, 0))
+  let to = 0
+  for (const row of order) for (let at = firsts[row]!, end = at + counts[row]!; at < end; at++) places[to++] = at
+  return places
+}
+
+/** Returns the place of the first item of each row, when the rows are in some order. */
+function firstsOf(counts: Uint32Array, order?: Uint32Array): Uint32Array {
+  const firsts = new Uint32Array(counts.length)
+  let first = 0
+  for (let at = 0; at < counts.length; at++) {
+    const row = order ? order[at]! : at
+    firsts[row] = first
+    first += counts[row]!
+  }
+  return firsts
+}
+
+const countsOf = (ends: Float64Array): Uint32Array => Uint32Array.from(ends, (end, row) => end - (ends[row - 1] ?? 0))
 
 /** Returns the visit of each event. */
-function rowsOf(sizes: Float64Array): Uint32Array {
+function rowsOf(sizes: Uint32Array): Uint32Array {
   const rows = new Uint32Array(sizes.reduce((sum, size) => sum + size, 0))
   let at = 0
   sizes.forEach((size, visit) => {
@@ -91,21 +136,13 @@ function rowsOf(sizes: Float64Array): Uint32Array {
 }
 
 /** Returns the rows of the events that have an optional part, from their places within their visits. */
-function eventRows(blocks: readonly NativeBlock[], name: string, sizes: Float64Array): Uint32Array {
-  let visit = 0
-  let firstEvent = 0
-  return joined(
-    blocks.map(({ rows, columns }) => {
-      const { values, ends } = columns.get(name)!
-      const events = Uint32Array.from(values as Uint16Array) // see the schema
-      let at = 0
-      for (let row = 0; row < rows; row++) {
-        for (const end = ends![row]!; at < end; at++) events[at]! += firstEvent
-        firstEvent += sizes[visit++]!
-      }
-      return events
-    }),
-  )
+function eventRows(events: ReadColumn, counts: Uint32Array, firsts: Uint32Array): Uint32Array {
+  const rows = new Uint32Array(events.length)
+  let at = 0
+  counts.forEach((count, visit) => {
+    for (const end = at + count; at < end; at++) rows[at] = firsts[visit]! + events[at]!
+  })
+  return rows
 }
 
 /** Returns the values of properties, which have a dictionary for each key. */

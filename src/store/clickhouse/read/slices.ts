@@ -17,8 +17,6 @@ export interface Slice {
   maxStart: number
   maxAt: number
   lastArrival: number
-  /** Whether a visit now starts earlier than when it was opened. */
-  isMoved: boolean
 }
 
 /** A period of the list of visits, as ClickHouse sums it up. */
@@ -29,10 +27,16 @@ export interface Bucket extends Omit<Slice, "id"> {
 /** Number of events after which a slice ends. */
 const SLICE_EVENTS = 131_072
 
+/** A month with its parts on disk when it was looked at, and the visits of the site when it was listed. */
+interface ListedMonth {
+  parts: string
+  state: string | undefined
+  buckets: Bucket[]
+}
+
 /** The slices of a site and kind. Months without changes are not listed again. */
 export class SliceList {
-  /** By month, the parts on disk when it was looked at, and the visits of the site when it was listed. */
-  readonly #months = new Map<number, { parts: string; state: string | undefined; buckets: Bucket[] }>()
+  readonly #months = new Map<number, ListedMonth>()
   #slices: Slice[] = []
   readonly #ids: () => number
 
@@ -45,8 +49,9 @@ export class SliceList {
     const parts = lister.parts()
     for (const month of this.#months.keys()) if (!parts.has(month)) this.#months.delete(month)
     const touched = [...parts].filter(([month, names]) => this.#months.get(month)?.parts !== names).map(([month]) => month)
-    const states = lister.months(touched)
-    const changed = touched.filter((month) => states.get(month) !== this.#months.get(month)?.state)
+    // A month that was never listed is listed anyway, and compared when its parts change the next time.
+    const states = lister.months(touched.filter((month) => this.#months.has(month)))
+    const changed = touched.filter((month) => !isListed(this.#months.get(month), states.get(month)))
     const buckets = Map.groupBy(changed.length > 0 ? lister.buckets(changed) : [], ({ month }) => month)
     for (const month of touched) {
       const isChanged = changed.includes(month)
@@ -58,6 +63,12 @@ export class SliceList {
     this.#slices = slicesOf(ordered).map((slice) => former.get(nameOf(slice)) ?? { ...slice, id: this.#ids() })
     return this.#slices
   }
+}
+
+/** Returns whether a month was listed when it had the same visits. Its state was not asked for at its first listing. */
+function isListed(month: ListedMonth | undefined, state: string | undefined): boolean {
+  if (!month || month.state !== state) return false
+  return state !== undefined || month.buckets.length === 0
 }
 
 const nameOf = ({ importId, run, from, to, visits, mark }: Omit<Slice, "id">): string => [importId, run, from, to, visits, mark].join()
@@ -87,5 +98,4 @@ function extend(slice: Omit<Slice, "id">, next: Omit<Slice, "id">): void {
   slice.maxStart = Math.max(slice.maxStart, next.maxStart)
   slice.maxAt = Math.max(slice.maxAt, next.maxAt)
   slice.lastArrival = Math.max(slice.lastArrival, next.lastArrival)
-  slice.isMoved ||= next.isMoved
 }

@@ -3,7 +3,7 @@ import type { SegmentKind } from "../../events/bytes/lanes.ts"
 import { ARRIVAL_UNIT_MS } from "../../events/part.ts"
 import type { Settings } from "../client.ts"
 import type { Channel } from "./channel.ts"
-import { columnsOf } from "./columns.ts"
+import { columnsOf, ORDER_COLUMNS } from "./columns.ts"
 import { type NativeBlock, readBlocks, type Texts, type Wide, wideNumbers } from "./native.ts"
 import type { Bucket, Slice } from "./slices.ts"
 
@@ -15,6 +15,8 @@ export interface Source {
 
 /** Limits of each query. The time is that of a report. */
 const LIMITS: Settings = { max_execution_time: 15, max_memory_usage: 4 << 30, skip_unavailable_shards: 0, max_threads: 2 }
+/** All versions of a visit are in one partition. Each block of an answer repeats the texts that occur in it. */
+const READING: Settings = { do_not_merge_across_partitions_select_final: 1, max_block_size: 1 << 17, preferred_block_size_bytes: 1 << 26 }
 const TIMEOUT_MS = 20_000
 
 const DAY_MS = 86_400_000
@@ -38,12 +40,12 @@ const BUCKETS = `select ${MONTH} as month, import_id, run,
     if(opened_at >= {hourly:Int64}, ${HOUR_MS}, ${DAY_MS}) as step, intDiv(opened_at, step) * step as since,
     since + step as until, count() as visits, sum(length(e.offset)) as events, sum(cityHash64(visit, version)) as mark,
     min(started_at) as min_start, max(started_at) as max_start, max(started_at + length) as max_at,
-    max(started_at + (arrival + 1) * ${ARRIVAL_UNIT_MS}) as last_arrival, toUInt8(max(started_at != opened_at)) as is_moved
+    max(started_at + (arrival + 1) * ${ARRIVAL_UNIT_MS}) as last_arrival
   ${FROM} where ${SOURCE} and month in {months:Array(UInt32)}
   group by month, import_id, run, step, since order by since, import_id, run`
 
 /** Columns that tell what a slice is. */
-const FACTS = ["started_at", "length", "arrival"]
+const FACTS = ["length", "arrival"]
 
 /** Asks ClickHouse on behalf of one query. `check` throws when it was cancelled. */
 export class Lister {
@@ -82,28 +84,26 @@ export class Lister {
       const column = (name: string) => numbers(block, name)
       const [month, importId, run, from, to] = [column("month"), column("import_id"), column("run"), column("since"), column("until")]
       const [visits, events, minStart, maxStart] = [column("visits"), column("events"), column("min_start"), column("max_start")]
-      const [maxAt, lastArrival, isMoved] = [column("max_at"), column("last_arrival"), column("is_moved")]
+      const [maxAt, lastArrival] = [column("max_at"), column("last_arrival")]
       const marks = wides(block, "mark")
       return Array.from({ length: block.rows }, (_, row) => ({
         ...{ month: month[row]!, importId: importId[row]!, run: run[row]!, from: from[row]!, to: to[row]! },
         ...{ visits: visits[row]!, events: events[row]!, mark: marks[row]!, minStart: minStart[row]!, maxStart: maxStart[row]! },
-        ...{ maxAt: maxAt[row]!, lastArrival: lastArrival[row]!, isMoved: isMoved[row] === 1 },
+        ...{ maxAt: maxAt[row]!, lastArrival: lastArrival[row]! },
       }))
     })
   }
 
-  /**
-   * Reads columns of a slice, in the order of starts and sequences. Returns undefined when the slice has changed since it was listed.
-   */
+  /** Reads columns of a slice, in any order. Returns undefined when the slice has changed since it was listed. */
   columns(slice: Slice, units: readonly string[]): NativeBlock[] | undefined {
-    const blocks = this.#columns(slice, columnsOf(units), slice.isMoved ? "started_at, sequence" : "opened_at, visit")
+    const blocks = this.#columns(slice, columnsOf(units))
     return markOf(blocks) === slice.mark ? blocks : undefined
   }
 
   /** Reads columns of a slice that changes all the time, and what it is at the same moment. */
   current(slice: Slice, units: readonly string[]): { blocks: NativeBlock[]; slice: Omit<Slice, "id"> } {
-    const blocks = this.#columns(slice, [...new Set([...FACTS, ...columnsOf(units)])], "started_at, sequence")
-    const facts = { ...slice, visits: 0, events: 0, mark: markOf(blocks), isMoved: true }
+    const blocks = this.#columns(slice, [...FACTS, ...columnsOf(units)])
+    const facts = { ...slice, visits: 0, events: 0, mark: markOf(blocks) }
     for (const block of blocks) {
       const column = (name: string) => numbers(block, name)
       const [starts, sizes, lengths, arrivals] = [column("started_at"), column("sizes"), column("length"), column("arrival")]
@@ -120,12 +120,12 @@ export class Lister {
     return { blocks, slice: facts }
   }
 
-  #columns(slice: Slice, columns: readonly string[], order: string): NativeBlock[] {
-    const { importId, run, from, to } = slice
-    const selected = ["cityHash64(visit, version) as mark", "length(e.offset) as sizes", ...columns.map((name) => `\`${name}\``)]
+  #columns({ importId, run, from, to }: Slice, columns: readonly string[]): NativeBlock[] {
+    const names = [...new Set([...ORDER_COLUMNS, ...columns])].map((name) => `\`${name}\``)
+    // The server would sort whole rows. Most answers are in order already.
+    const selected = ["cityHash64(visit, version) as mark", "toUInt32(length(e.offset)) as sizes", ...names]
     const sql = `select ${selected.join(", ")} ${FROM}
-      where ${SOURCE} and opened_at >= {from:Int64} and opened_at < {to:Int64} and import_id = {import:UInt32} and run = {run:UInt32}
-      order by ${order}`
+      where ${SOURCE} and opened_at >= {from:Int64} and opened_at < {to:Int64} and import_id = {import:UInt32} and run = {run:UInt32}`
     return this.#read(sql, { from, to, import: importId, run })
   }
 
@@ -150,7 +150,7 @@ export class Lister {
   #read(sql: string, parameters: Readonly<Record<string, string | number | readonly number[]>> = {}): NativeBlock[] {
     const { siteId, kind } = this.#source
     const own = { site: siteId, kind, ...parameters }
-    return readBlocks(this.#channel.read(sql, { parameters: own, settings: LIMITS, timeoutMs: TIMEOUT_MS }, this.#check))
+    return readBlocks(this.#channel.read(sql, { parameters: own, settings: { ...LIMITS, ...READING }, timeoutMs: TIMEOUT_MS }, this.#check))
   }
 }
 
