@@ -56,7 +56,7 @@ async function makeNewStores(path: string, plugins: PluginFacts[]): Promise<void
   const options = { dataDir, plugins, random, version: "0.0.0-test", clock: fixedClock("2026-11-21T12:00:00Z") }
   const { catalog, events } = await openStores({ ...options, remoteCatalog: undefined, backUp: undefined, onFault() {} })
   events.close()
-  await catalog.checkpoint("truncate")
+  await catalog.checkpoint()
   await catalog.close()
   try {
     renameSync(dataDir, path)

@@ -64,7 +64,7 @@ export const OPERATIONS = {
       const catalog = await openCatalog(catalogUrl(join(dataDir, "catalog.db")))
       await migrate(catalog, [{ ...CATALOG_SCHEMA, migrations: CATALOG_SCHEMA.migrations.slice(0, 1) }], OLD)
       await catalog.run(sql`insert into organizations (name, created_at, updated_at) values ('Acme', 1, 1)`)
-      await catalog.checkpoint("truncate")
+      await catalog.checkpoint()
       await catalog.close()
       const schemas = [{ ...EVENT_SCHEMA, migrations: earlierMigrations(1) }]
       const events = openEventStore(join(dataDir, "events.db"), { ...OLD, schemas })

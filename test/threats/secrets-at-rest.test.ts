@@ -112,7 +112,7 @@ test("finds none of 40 planted secrets in both stores, a backup, the audit log a
 
   expect(new Set(planted).size).toBeGreaterThanOrEqual(40)
   await backups.create("manual")
-  await catalog.checkpoint("passive")
+  await catalog.checkpoint()
   const files = filesBelow(instance.dataDir)
   expect(files.map((file) => file.slice(instance.dataDir.length + 1)).filter((name) => /(catalog|events)\.db$/.test(name))).toHaveLength(4)
   const haystacks: [string, Buffer][] = [["the log", Buffer.from(JSON.stringify(instance.log.lines))]]

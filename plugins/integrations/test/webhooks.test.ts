@@ -503,7 +503,7 @@ test("no URL and no secret is in an answer, the log, the audit log or a file", a
   ]
   // A catalog on a server has its files there.
   if (!HAS_CATALOG_SERVER) {
-    await catalog.checkpoint("truncate")
+    await catalog.checkpoint()
     await catalog.copyTo(`${world.instance.dataDir}/copy.db`)
   }
   const names = HAS_CATALOG_SERVER ? ["events.db"] : ["copy.db", "catalog.db", "events.db"]

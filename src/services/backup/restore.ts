@@ -130,7 +130,7 @@ async function migrateStaged(
   try {
     await migrate(catalog, catalogSchemas(plugins), { version, now: now() })
     await endAllSignIns(catalog, now())
-    await catalog.checkpoint("truncate")
+    await catalog.checkpoint()
   } finally {
     await catalog.close()
   }
@@ -294,7 +294,7 @@ async function recordRestore({ staged, manifest, actor }: StagedBackup, safetyId
       target: { type: "backup", id: manifest.id, label: manifest.label ?? manifest.id },
       changes: { safety_backup: [null, safetyId] },
     })
-    await catalog.checkpoint("truncate")
+    await catalog.checkpoint()
   } finally {
     await catalog.close()
   }

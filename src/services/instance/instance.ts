@@ -400,7 +400,7 @@ const RELEASE_TIMEOUT_MS = 2_000
 export async function closeInstance({ catalog, events, lock, lease }: OpenInstance, log: Log): Promise<void> {
   // Data that a full or failing disk does not accept stays safe in the stores' logs, and that failure has its own exit code.
   const warn = (error: unknown) => log.warn("the log of a store could not be moved into its file", { error })
-  if (!catalog.remote) await catalog.checkpoint("truncate").catch(warn)
+  if (!catalog.remote) await catalog.checkpoint().catch(warn)
   try {
     events.checkpoint("truncate")
   } catch (error) {

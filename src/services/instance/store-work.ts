@@ -100,7 +100,7 @@ export function createStoreWork(options: StoreWorkOptions): StoreWork {
       recorded(payload, "vacuum", async () => {
         if (payload.store === "events") return compactEvents()
         await catalog.compact()
-        await catalog.checkpoint("truncate")
+        await catalog.checkpoint()
       }),
     performAnalyze: ({ payload }) =>
       recorded(payload, "analyze", async () => {

@@ -56,11 +56,14 @@ const MINUTE = 60
 const DAY_MS = 86_400_000
 /** A longer write-ahead log is truncated after it was moved into the file; a shorter one keeps its size. */
 const LONG_WAL = 64 << 20
+/** The same for the catalog, whose log is moved only then and every ten minutes, because that waits for the disk. */
+const LONG_CATALOG_WAL = 1 << 20
 
 /** Returns the recurring tasks of an instance. Each task may run late or twice without harm. */
 export function upkeepTasks(options: UpkeepOptions): Task[] {
   const tasks: Task[] = [
     { name: "checkpoint", every: 1, run: () => checkpoint(options) },
+    ...(options.catalog.remote ? [] : [{ name: "checkpoint-catalog", every: 10 * MINUTE, run: () => options.catalog.checkpoint() }]),
     { name: "renew-lease", every: 5, run: () => endsWith(options, () => options.lease?.renew()) },
     { name: "watch-lease", every: 1, run: () => endsWith(options, () => options.lease?.watch()) },
     { name: "follow-changes", every: 1, run: async () => options.changes?.poll() },
@@ -101,11 +104,12 @@ export async function checkStores(
 
 async function checkpoint({ dataDir, catalog, events }: UpkeepOptions): Promise<void> {
   const { all, left } = events.logPages()
-  const wal = statSync(`${placesIn(dataDir).events}-wal`, { throwIfNoEntry: false })?.size ?? 0
-  if (wal > LONG_WAL) await events.emptyLog()
+  const logBytes = (store: string) => statSync(`${store}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  const places = placesIn(dataDir)
+  if (logBytes(places.events) > LONG_WAL) await events.emptyLog()
   else if (all > MANY_PAGES && left > 0) await events.moveLog("all")
   else if (left > SOME_PAGES) await events.moveLog("most")
-  if (!catalog.remote && (await catalog.checkpoint("passive")) > LONG_WAL) await catalog.checkpoint("truncate")
+  if (!catalog.remote && logBytes(places.catalog) > LONG_CATALOG_WAL) await catalog.checkpoint()
 }
 
 /** Runs work on the lease, and ends the process when the lease is lost, because another node may then write to the catalog. */

@@ -220,7 +220,7 @@ export function createSalts({ catalog, secrets, clock, random }: SaltsOptions): 
         await forget?.(period.siteId, period.period)
         forgetPeriod(period)
       }
-      if (destroyed.length > 0 && !catalog.remote) await catalog.checkpoint("truncate")
+      if (destroyed.length > 0 && !catalog.remote) await catalog.checkpoint()
       return destroyed
     },
     async lost(periods) {

@@ -64,8 +64,8 @@ export interface Transactions extends Statements {
 export interface Catalog extends Transactions {
   /** Whether the catalog is on a server, which is then responsible for pragmas, checkpoints and copies. */
   readonly remote: boolean
-  /** Moves the write-ahead log into the file; `truncate` also empties the log. Returns the remaining bytes of the log. */
-  checkpoint(mode: "passive" | "truncate"): Promise<number>
+  /** Moves the write-ahead log into the file and empties it, which waits for the disk on this thread. */
+  checkpoint(): Promise<void>
   /** Writes a complete, consistent copy to a path that does not exist yet, while the catalog is in use. */
   copyTo(path: string): Promise<void>
   /** Rewrites the file without free pages. It blocks all other statements, so use it for small files only. */
@@ -140,7 +140,7 @@ export async function openCatalog(url: string, { authToken, onFault }: CatalogOp
     run: async (statement) => void (await all(statement)),
     script: (text) => transaction((statements) => statements.script(text)),
     transaction,
-    checkpoint: (mode) => local(() => checkpoint(client, mode)),
+    checkpoint: () => local(async () => void (await client.execute("pragma wal_checkpoint(truncate)"))),
     // Not in the queue: for a large catalog it takes long.
     copyTo: async (path) => {
       await local(async () => {})
@@ -211,11 +211,6 @@ async function claim(client: Client, url: string): Promise<void> {
 async function pragma(client: Client, name: string): Promise<unknown> {
   const { rows } = await client.execute(`pragma ${name}`)
   return Object.values(rows[0] ?? {})[0]
-}
-
-async function checkpoint(client: Client, mode: "passive" | "truncate"): Promise<number> {
-  const { rows } = await client.execute(`pragma wal_checkpoint(${mode})`)
-  return Number(rows[0]?.log ?? 0) * Number(await pragma(client, "page_size"))
 }
 
 /** Runs work alone. `settled` runs after it, while the next work runs, and delays only the result. */

@@ -37,7 +37,7 @@ test("a key appears in no response, log line or file after it was created", asyn
     expect(JSON.stringify([...headers])).not.toContain(secret)
   }
   expect(JSON.stringify(log.lines)).not.toContain(secret)
-  await instance.app.instance.catalog.checkpoint("truncate")
+  await instance.app.instance.catalog.checkpoint()
   for (const name of readdirSync(dataDir, { recursive: true, withFileTypes: true })) {
     if (!name.isFile()) continue
     expect(readFileSync(join(name.parentPath, name.name)).includes(secret)).toBe(false)

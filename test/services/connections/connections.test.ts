@@ -331,7 +331,7 @@ test("no token and no key is readable in the catalog or the log", async () => {
   await connections.remove(1, 1)
   const [refreshToken] = fake.revoked
   await connect(world).catch(() => {})
-  await catalog.checkpoint("truncate")
+  await catalog.checkpoint()
   await catalog.copyTo(`${instance.dataDir}/copy.db`)
   const files = [`${instance.dataDir}/copy.db`, `${instance.dataDir}/catalog.db`]
   const bytes = await Promise.all(files.map(async (file) => Buffer.from(await Bun.file(file).arrayBuffer())))

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { chmodSync, writeFileSync } from "node:fs"
+import { chmodSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { NO_HOOKS } from "../../../src/services/erasure/data-hooks.ts"
 import { examine } from "../../../src/services/instance/doctor.ts"
@@ -277,6 +277,21 @@ test("runs a task that is woken at once, but not twice at the same time", async 
   await timers.stop()
   await timers.wake("slow")
   expect(runs).toBe(2)
+})
+
+test("moves the log of the catalog only when it is long", async () => {
+  using folder = temporaryFolder()
+  await using upkeep = await openUpkeep(folder.path)
+  const { instance, run } = upkeep
+  const logBytes = () => statSync(join(folder.path, "catalog.db-wal")).size
+  await instance.catalog.checkpoint()
+  await instance.catalog.run(sql`create table filler (bytes blob) strict`)
+  const short = logBytes()
+  await run("checkpoint")
+  expect(logBytes()).toBe(short)
+  await instance.catalog.run(sql`insert into filler values (zeroblob(${2 << 20}))`)
+  await run("checkpoint")
+  expect(logBytes()).toBe(0)
 })
 
 test("detects a jump of the clock, but not an ordinary second", async () => {

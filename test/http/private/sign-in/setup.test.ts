@@ -237,7 +237,7 @@ test("stores neither token, password nor session in plain text", async () => {
   await browser.post("/setup", { token, ...ADA })
   const session = decodeURIComponent(browser.cookies.get("sid")!).split(".")[0]!
   const { catalog } = instance.app.instance
-  await catalog.checkpoint("truncate")
+  await catalog.checkpoint()
   await catalog.copyTo(`${instance.dataDir}/copy.db`)
   const bytes = Buffer.from(await Bun.file(`${instance.dataDir}/copy.db`).arrayBuffer())
   expect(bytes.includes(ADA.email)).toBe(true)

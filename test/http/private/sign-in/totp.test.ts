@@ -270,7 +270,7 @@ test("stores neither the secret nor the codes in plain text", async () => {
   await using instance = await startInstance()
   const { secret, codes } = await withApp(instance)
   const { catalog } = instance.app.instance
-  await catalog.checkpoint("truncate")
+  await catalog.checkpoint()
   await catalog.copyTo(`${instance.dataDir}/copy.db`)
   const bytes = Buffer.from(await Bun.file(`${instance.dataDir}/copy.db`).arrayBuffer())
   for (const clear of [secret, secretBytes(secret), codes[0]!, codes[0]!.replace("-", "")]) expect(bytes.includes(clear)).toBe(false)
