@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test"
+import { existsSync, readdirSync } from "node:fs"
+import { join } from "node:path"
 import { sql } from "#plugin"
 import type { ImportResponse, PreviewResponse } from "../responses.ts"
-import { file, type ImportStage, simpleAnalytics, startImports } from "./kit.ts"
+import { file, type ImportStage, PATH, simpleAnalytics, startImports } from "./kit.ts"
 import { contentOf, segmentsOf } from "./stores.ts"
 
 const EXPORT = simpleAnalytics([
@@ -200,6 +202,23 @@ describe("a preview", () => {
     await stage.post("/preview", file(EXPORT))
     const before = contentOf(stage.instance)
     expect(await stage.post("/preview", body)).toMatchObject({ status })
+    expect(contentOf(stage.instance)).toEqual(before)
+  })
+
+  test("writes nothing when the client disconnects while the rows are read", async () => {
+    await using stage = await startImports()
+    await stage.post("/preview", file(EXPORT))
+    const before = contentOf(stage.instance)
+    const rows = Array.from({ length: 100_000 }, (_, at) => ({ at: "2026-10-01T10:00:00Z", path: `/${at}`, session: String(at) }))
+    const [body, headers] = [JSON.stringify(file(simpleAnalytics(rows))), { ...stage.headers, "content-type": "application/json" }]
+    const client = new AbortController()
+    const request = new Request(`http://localhost${PATH}/preview`, { method: "POST", body, headers, signal: client.signal })
+    const answer = stage.instance.fetch(request)
+    const staged = join(stage.instance.dataDir, "staging/imports")
+    // The files as they were sent, and the folder of the thread.
+    while (!existsSync(staged) || readdirSync(staged).length < 2) await Bun.sleep(1)
+    client.abort()
+    expect((await answer).status).not.toBe(200)
     expect(contentOf(stage.instance)).toEqual(before)
   })
 

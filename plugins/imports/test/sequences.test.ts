@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test"
 import { bySize } from "#plugin/test"
 import type { Overlap } from "../days.ts"
+import type { ImportResponse, PreviewResponse } from "../responses.ts"
 import { type ImportStage, simpleAnalytics, startImports } from "./kit.ts"
 import { segmentsOf } from "./stores.ts"
 
@@ -44,6 +45,12 @@ function visitsOf(imports: readonly ModelImport[], native: ReadonlyMap<string, n
   )
 }
 
+/** Returns the figures that a preview promises and a run stores. `stored` is the number of rows that are stored. */
+const promiseOf = ({ date_start, date_end, totals, skip_reasons, rows }: ImportResponse | PreviewResponse, stored: number) => {
+  const { read, rejected, skipped } = rows
+  return { date_start, date_end, totals, skip_reasons, read, rejected, skipped, stored }
+}
+
 async function reportOf({ instance }: ImportStage): Promise<Record<string, number>> {
   const path = `/api/public/v1/sites/1/stats/timeseries?from=${DAYS[0]}&to=${DAYS.at(-1)}&interval=day&metrics=visits`
   const { body } = await instance.api.get(path, instance.statsKey)
@@ -52,7 +59,7 @@ async function reportOf({ instance }: ImportStage): Promise<Record<string, numbe
 }
 
 test.each(SEEDS)(
-  "any sequence of runs, toggles and undos shows the visits of a plain model, seed %d",
+  "any sequence of runs, toggles and undos shows the visits of a plain model, and runs do what previews promised, seed %d",
   async (seed) => {
     const random = randomOf(seed)
     await using stage = await startImports({ now: "2026-11-17T12:00:00Z" })
@@ -79,9 +86,13 @@ test.each(SEEDS)(
       const rows = wanted.flatMap(([day, count]) =>
         Array.from({ length: count }, (_, at) => ({ at: `${day}T0${8 + at}:00:00Z`, path: `/${imports.length}`, session: `${day} ${at}` })),
       )
-      const files = [{ name: "export.csv", content: simpleAnalytics(rows) }]
-      const done = await stage.run({ source: "simple_analytics", files, options: { overlap }, force: true })
-      expect(done).toMatchObject({ state: "completed" })
+      const rejected = Array.from({ length: random(3) }, (_, at) => ({ at: "yesterday", path: `/${at}`, session: "rejected" }))
+      const files = [{ name: "export.csv", content: simpleAnalytics([...rows, ...rejected]) }]
+      const input = { source: "simple_analytics", files, options: { overlap, accept_rejects: true } }
+      const preview = (await stage.post("/preview", input)).body as PreviewResponse // the response of the route
+      const done = await stage.run({ ...input, force: true, preview_hash: preview.preview_hash })
+      expect(done).toMatchObject({ state: "completed", days_effective: preview.overlap.days_effective })
+      expect(promiseOf(done, done.rows.imported)).toEqual(promiseOf(preview, preview.rows.accepted))
       imports.push({ id: done.id, overlap, visits: new Map(stored), enabled: true, undone: false })
       instance.clock.advance(1_000)
     }
