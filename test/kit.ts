@@ -18,6 +18,7 @@ import type { Role } from "../src/domain/organization.ts"
 import type { SiteRole } from "../src/domain/permission.ts"
 import type { Site } from "../src/domain/site.ts"
 import type { AnyPlugin } from "../src/plugin/contract.ts"
+import { type OwnRows, rowWriter } from "../src/plugin/host/own-rows.ts"
 import { pluginFacts } from "../src/plugin/load.ts"
 import type { PluginFacts } from "../src/services/runtime/plugins.ts"
 import { openStores } from "../src/services/runtime/stores.ts"
@@ -28,10 +29,13 @@ import { insertSetup, insertUser, isSetUp } from "../src/store/catalog/users.ts"
 import type { ClickhouseServer } from "../src/store/clickhouse/client.ts"
 import { eventSchemas } from "../src/store/events/database.ts"
 import { sql } from "../src/store/sql.ts"
-import { libsqlServer } from "./fakes/libsql-server.ts"
+import { type LibsqlServer, libsqlServer } from "./fakes/libsql-server.ts"
 
 /** With `FOOTFALL_TEST_CATALOG=server`, each instance has its catalog on a libSQL server, so that any test can be run with one. */
 export const HAS_CATALOG_SERVER = process.env.FOOTFALL_TEST_CATALOG === "server"
+
+/** With `FOOTFALL_TEST_ROWS=server`, the row tables of plugins are on a libSQL server as well. */
+const HAS_ROW_SERVER = process.env.FOOTFALL_TEST_ROWS === "server"
 
 /** Creates a temporary folder that is deleted at the end of the scope: `using folder = temporaryFolder()`. */
 export function temporaryFolder(): Disposable & { path: string } {
@@ -100,6 +104,7 @@ export const WORKERS = {
   plugin: new URL("../src/plugin-worker.ts", import.meta.url).href,
   shipping: new URL("../src/services/shipping/worker.ts", import.meta.url).href,
   network: new URL("../src/services/shipping/network-worker.ts", import.meta.url).href,
+  rows: new URL("../src/store/rows/worker.ts", import.meta.url).href,
 }
 
 /** How events are shipped to ClickHouse. */
@@ -135,6 +140,8 @@ export interface TestInstance extends AsyncDisposable {
   clock: ReturnType<typeof fixedClock>
   log: ReturnType<typeof memoryLog>
   dataDir: string
+  /** The server with the row tables of plugins, if they are on one. */
+  rowServer: LibsqlServer | undefined
   site: Site
   /** API keys for all sites: `key` has all scopes, the others have one each. */
   key: string
@@ -150,6 +157,8 @@ export interface TestInstance extends AsyncDisposable {
   signIn(standing?: SignInAs): Promise<string>
   /** Enqueues due jobs, runs queued ones and delivers product events, as the running process does each second. */
   runJobs(): Promise<void>
+  /** Runs a transaction on the row tables of plugins, wherever they are. */
+  rows: OwnRows["write"]
   /** Creates an API key with the given scopes, restricted to the given sites if any. */
   makeKey(scopes: readonly Scope[], siteIds?: readonly number[] | null): Promise<string>
 }
@@ -178,6 +187,8 @@ export interface StartOptions {
   hasCatalogServer?: boolean
   /** ClickHouse server for the events. The catalog is then on a server too. */
   clickhouse?: ClickhouseServer
+  /** Whether the row tables of plugins are on a libSQL server. */
+  hasRowServer?: boolean
 }
 
 /**
@@ -191,12 +202,14 @@ export async function startInstance({
   nameServers,
   clickhouse,
   hasCatalogServer = HAS_CATALOG_SERVER || clickhouse !== undefined,
+  hasRowServer = HAS_ROW_SERVER,
 }: StartOptions = {}): Promise<TestInstance> {
   const folder = temporaryFolder()
   const clock = fixedClock(now)
   const log = memoryLog()
   if (!hasCatalogServer) await copyNewStores(folder.path, plugins)
   const catalogServer = hasCatalogServer ? await libsqlServer(join(folder.path, "server")) : undefined
+  const rowServer = hasRowServer ? await libsqlServer(join(folder.path, "rows")) : undefined
   const flags = { ...settings, data_dir: folder.path, ...(catalogServer && { catalog_url: catalogServer.url }) }
   const { config, described } = loadConfig({ flags, environment: {}, workingDirectory: folder.path, plugins })
   const app = await createApp({
@@ -214,6 +227,7 @@ export async function startInstance({
     },
     ...(nameServers && { nameServers }),
     ...(clickhouse && { clickhouse: { ...SHIPPING, server: clickhouse } }),
+    ...(rowServer && { rowServer: { url: rowServer.url, authToken: undefined, threadUrl: WORKERS.rows } }),
   })
   const { organizations, sites, keys } = app.instance
   const { id: organization } = await organizations.create({ name: "Shop" })
@@ -238,6 +252,7 @@ export async function startInstance({
     clock,
     log,
     dataDir: folder.path,
+    rowServer,
     site,
     key: await makeKey(SCOPES),
     statsKey: await makeKey(["stats:read"]),
@@ -247,6 +262,7 @@ export async function startInstance({
     fetch,
     makeKey,
     runJobs: jobRunner(app),
+    rows: rowWriter({ ...app.instance, collector: app.collector }).write,
     signIn: (as = {}) => signIn(app, clock.now(), { organizationId: organization, ...as }),
     collect: async (payload, { address, headers } = {}) =>
       answerOf(
@@ -258,6 +274,7 @@ export async function startInstance({
     async [Symbol.asyncDispose]() {
       await app.stop()
       await catalogServer?.[Symbol.asyncDispose]()
+      await rowServer?.[Symbol.asyncDispose]()
       folder[Symbol.dispose]()
     },
   }

@@ -205,14 +205,15 @@ async function changeAll(
   const site = host.services.sites.directory.byId(siteId)
   if (!site) return 0
   let after = 0
-  return inSlices(() =>
-    writing.writeInTurn(site, (writer) => {
+  return inSlices(async () => {
+    const ids = await writing.writeInTurn(site, (writer) => {
       const found = writer.book.select(sql`${matches(after)} limit ${SLICE}`)
       for (const row of found) change(writer, row)
-      after = found.at(-1)?.id ?? after
-      return found.length
-    }),
-  )
+      return found.map(({ id }) => id)
+    })
+    after = ids.at(-1) ?? after
+    return ids.length
+  })
 }
 
 /** Repeats a slice until it has changed nothing, and lets incoming events pass in between. Returns the sum. */

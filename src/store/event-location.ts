@@ -3,6 +3,7 @@ import { openChannel } from "./clickhouse/read/channel.ts"
 import { openClickhouseReader } from "./clickhouse/read/reader.ts"
 import type { EventReader } from "./events/part.ts"
 import { openEventReader } from "./events/reader.ts"
+import { openRowReader, type RowServerPlace } from "./rows/reader.ts"
 
 /** Where the events of an instance are when they are on a server. */
 export interface RemoteEvents {
@@ -16,11 +17,16 @@ export interface EventLocation {
   path: string
   /** Default: all events are in the node's event store. */
   remote?: RemoteEvents
+  /** Server with the row tables of areas. Default: they are in the node's event store. */
+  rows?: RowServerPlace
 }
 
 /** Opens the events of an instance for reading. `check` throws when the query that is running was cancelled. */
-export function openEvents({ path, remote }: EventLocation, { cacheBytes, check }: { cacheBytes: number; check(): void }): EventReader {
-  const local = openEventReader(path, { cacheBytes })
+export function openEvents(
+  { path, remote, rows }: EventLocation,
+  { cacheBytes, check }: { cacheBytes: number; check(): void },
+): EventReader {
+  const local = openEventReader(path, { cacheBytes, ...(rows && { rowTables: openRowReader(rows, check) }) })
   if (!remote) return local
   return openClickhouseReader({ channel: openChannel(remote.networkUrl, remote.server), cacheBytes, local, check })
 }

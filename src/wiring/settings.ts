@@ -18,6 +18,7 @@ import { configuredSettings, sourceOf } from "../services/settings/settings.ts"
 import type { ClickhouseOptions } from "../services/shipping/clickhouse.ts"
 import type { HashSettings } from "../services/sign-in/passwords.ts"
 import type { EventLocation } from "../store/event-location.ts"
+import type { RowServerPlace } from "../store/rows/reader.ts"
 import { accountSettings, smtpSettings } from "./account-settings.ts"
 import { eventLimits } from "./limits.ts"
 
@@ -43,6 +44,8 @@ export interface AppOptions {
   hasWarmWorker?: boolean
   /** For tests only: name servers for TXT records and outgoing requests. Default: those of the system. */
   nameServers?: readonly string[]
+  /** For tests only: server with the row tables of plugins. Default: they are in the event store. */
+  rowServer?: RowServerPlace
 }
 
 /** Niceness of the hash threads: high enough that events have priority, low enough that sign-ins succeed on a busy machine. */
@@ -61,6 +64,7 @@ export const instanceOptions = ({
   hashing,
   nameServers,
   clickhouse,
+  rowServer,
 }: AppOptions): InstanceOptions => ({
   dataDir: config.data_dir,
   version,
@@ -85,6 +89,7 @@ export const instanceOptions = ({
     privateRanges: config.allow_private_webhooks,
   },
   nameServers,
+  rowServer,
   keep: { daily: config.backup_keep_daily, weekly: config.backup_keep_weekly },
   backups: {
     time: config.backup_time,
@@ -97,9 +102,10 @@ export const instanceOptions = ({
 })
 
 /** Returns where query workers find the events. */
-export const eventLocation = ({ config, workers, clickhouse }: AppOptions): EventLocation => ({
+export const eventLocation = ({ config, workers, clickhouse, rowServer }: AppOptions): EventLocation => ({
   path: placesIn(config.data_dir).events,
   ...(clickhouse && { remote: { server: clickhouse.server, networkUrl: workers.network } }),
+  ...(rowServer && { rows: rowServer }),
 })
 
 /** Returns Google's URLs and this instance's client. Throws `ExitFault` for a secret without a client. */

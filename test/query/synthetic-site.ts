@@ -19,6 +19,7 @@ export function syntheticSite(parts: number, from: number, to: number): Snapshot
     version: { sealed: "synthetic", tail: "" },
     results: { get: () => undefined, set: () => {} },
     eachRow: () => {},
+    saleVisits: () => [],
     dictionary: (name) => dictionaries[name] ?? numbered(name, SIZES[name] ?? 1_000),
   }
 }

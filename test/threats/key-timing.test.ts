@@ -75,7 +75,7 @@ beforeAll(async () => {
   await setUp(instance)
   const { catalog } = instance.app.instance
   const { all, transaction } = catalog
-  const recording = (statements: Statements): Statements => ({
+  const recording = <Given extends Statements>(statements: Given): Given => ({
     ...statements,
     all: (statement) => statements.all(recordStatement(statement)),
     get: (statement) => statements.get(recordStatement(statement)),

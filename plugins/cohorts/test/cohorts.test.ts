@@ -112,8 +112,11 @@ test("a cohort cannot contain itself, directly or through others", async () => {
   }
 })
 
-test("a frozen cohort keeps its people while the original changes, and its definition cannot change", async () => {
-  await using stage = await startPeople()
+test.each([
+  ["in the event store", false],
+  ["on a server", true],
+])("a frozen cohort keeps its people %s while the original changes, and its definition cannot change", async (_, hasRowServer) => {
+  await using stage = await startPeople({ hasRowServer })
   await stage.record(THREE_BUYERS)
   await stage.post("/cohorts", { name: "Buyers", definition: { conditions: [{ type: "event", value: "purchase" }] } })
   const { status, body } = await stage.post("/cohorts/1/freeze", { name: "Buyers of October" })

@@ -33,11 +33,19 @@ export const THREE_BUYERS: Deed[] = ["ann", "bob", "carl"].map((user) => ({ user
 export async function startPeople({
   mode = "identified",
   now = "2026-10-21T12:00:00Z",
+  hasRowServer,
 }: {
   mode?: string
   now?: string
+  /** Whether the row tables are on a libSQL server. */
+  hasRowServer?: boolean
 } = {}): Promise<PeopleStage> {
-  const instance = await startInstance({ plugins: [cohorts], now, settings: { store_user_ids_allowed: "true" } })
+  const instance = await startInstance({
+    plugins: [cohorts],
+    now,
+    settings: { store_user_ids_allowed: "true" },
+    ...(hasRowServer !== undefined && { hasRowServer }),
+  })
   const admin = { cookie: await instance.signIn({ role: "owner", isInstanceAdmin: true }) }
   const viewer = { cookie: await instance.signIn({ role: "viewer" }) }
   const { api } = instance

@@ -137,7 +137,7 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
     )
 
   /** Reads transactions after one, by time. */
-  const transactionsAfter = (site: Site, { occurred_at: at, id }: Pick<Traced, "occurred_at" | "id">): Traced[] =>
+  const transactionsAfter = (site: Site, { occurred_at: at, id }: Pick<Traced, "occurred_at" | "id">): Promise<Traced[]> =>
     rows.append(({ all }) =>
       all<Traced>(sql`select ${TRACED} from revenue_transactions where site_id = ${site.id}
         and (occurred_at, id) > (${at}, ${id}) order by occurred_at, id limit ${SLICE}`),
@@ -178,7 +178,7 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
         const { isTouched } = from
         let done = from.done
         const read = async (after?: Batch): Promise<Batch | undefined> => {
-          const found = transactionsAfter(site, after?.found.at(-1) ?? from)
+          const found = await transactionsAfter(site, after?.found.at(-1) ?? from)
           return found.length === 0 ? undefined : { found, lookup: await lookUp(site, isTouched ? found.filter(isTraced) : [], signal) }
         }
         const store = async (batch: Batch) => {

@@ -48,7 +48,7 @@ export function createFollowing(host: RevenueHost, { writing, folding, attributi
     for (let more = true; more && !signal.aborted; ) {
       const found: Unannounced[] = []
       for (more = true; more && found.length < ANNOUNCED.atOnce; await letOthersPass()) {
-        const step = unannounced(site, found.at(-1)?.id)
+        const step = await unannounced(site, found.at(-1)?.id)
         found.push(...step)
         more = step.length === ANNOUNCED.step
       }
@@ -58,12 +58,12 @@ export function createFollowing(host: RevenueHost, { writing, folding, attributi
         for (let at = 0; at < found.length; at += ANNOUNCED.step, await letOthersPass())
           await outbox.write(statements, ...found.slice(at, at + ANNOUNCED.step).map((each) => eventOf(site, each)))
       })
-      markAnnounced(site, found.at(-1)!.id)
+      await markAnnounced(site, found.at(-1)!.id)
     }
   }
 
   /** Reads the next transactions after one, or after the last announced one. */
-  const unannounced = (site: Site, after: number | undefined): Unannounced[] =>
+  const unannounced = (site: Site, after: number | undefined): Promise<Unannounced[]> =>
     rows.append(({ all, get }) => {
       const announced = sql`select announced_id as id from revenue_cursor where site_id = ${site.id}`
       return all(sql`select id, type, order_id, amount_minor, currency, parent_id from revenue_transactions
@@ -71,7 +71,7 @@ export function createFollowing(host: RevenueHost, { writing, folding, attributi
         order by id limit ${ANNOUNCED.step}`)
     })
 
-  const markAnnounced = (site: Site, id: number): void =>
+  const markAnnounced = (site: Site, id: number): Promise<void> =>
     rows.append(({ run }) =>
       run(sql`insert into revenue_cursor (site_id, position, announced_id) values (${site.id}, 0, ${id})
         on conflict (site_id) do update set announced_id = excluded.announced_id`),

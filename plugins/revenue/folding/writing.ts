@@ -49,12 +49,13 @@ export function createWriting({ host, settings, rates }: WritingOptions) {
     const numberer = await host.services.people.numberer(site.id)
     const dayOf = createDayOf(site.timezone)
     const imports = host.sales.visibleImports(site.id)
+    const now = host.now()
     const isShown: RevenueWriter["isShown"] = ({ import_id, visit_started_at, occurred_at }) =>
       isVisible(imports, import_id, visit_started_at ?? occurred_at)
     const transact = <T>(rows: RowStatements, work: (writer: RevenueWriter, rows: RowStatements) => T, unpacked?: Unpacked): T => {
       const book = new Book(rows, site.id)
       const lookup = rates.lookupIn(rows, site.id)
-      const result = work({ book, site, settings: current, lookup, now: host.now(), dayOf, isShown }, rows)
+      const result = work({ book, site, settings: current, lookup, now, dayOf, isShown }, rows)
       book.flush()
       if (unpacked) unpacked.add(rows, book, numberer)
       else packTransactions(rows, site.id, book.unpacked, numberer, book)
@@ -79,7 +80,7 @@ export function createWriting({ host, settings, rates }: WritingOptions) {
       for (let at = 0; at < items.length && !signal?.aborted; ) {
         const slice = items.slice(at, at + sliceSize)
         const begun = performance.now()
-        host.rows.append((rows) => transact(rows, (writer) => work(writer, slice, rows), unpacked))
+        await host.rows.append((rows) => transact(rows, (writer) => work(writer, slice, rows), unpacked))
         const ms = performance.now() - begun
         at += slice.length
         if (slice.length === sliceSize || ms > TARGET_MS)
@@ -87,7 +88,7 @@ export function createWriting({ host, settings, rates }: WritingOptions) {
         await letOthersPass()
         const isLast = at >= items.length || signal?.aborted
         if (unpacked.size < (isLast ? 1 : PACKED_AT_ONCE)) continue
-        host.rows.append((rows) => unpacked.pack(rows, numberer))
+        await host.rows.append((rows) => unpacked.pack(rows, numberer))
         await letOthersPass()
       }
     },
@@ -95,7 +96,7 @@ export function createWriting({ host, settings, rates }: WritingOptions) {
     /** Packs the transactions of a site that a crash has left unpacked. */
     packLeft: (site: Site): Promise<void> =>
       inTurn(site.id, async () => {
-        if (host.rows.append((rows) => leftUnpacked(rows, site.id)).length === 0) return
+        if ((await host.rows.append((rows) => leftUnpacked(rows, site.id))).length === 0) return
         const { numberer } = await openSite(site)
         await host.rows.write((rows) => {
           packTransactions(rows, site.id, leftUnpacked(rows, site.id), numberer)

@@ -80,7 +80,7 @@ export function createRates(host: RevenueHost, changed: (from: string, siteId: n
   const lookups = new Map<number, WriterLookup>()
 
   async function store(siteId: number, rates: readonly NewRate[], source: RateSource): Promise<boolean> {
-    const isNew = await rows.write((statements) => rates.filter((rate) => upsert(statements, siteId, rate, source)).length > 0)
+    const isNew = await rows.write((statements) => upsert(statements, siteId, rates, source).length > 0)
     if (siteId === 0) lookups.clear()
     else lookups.delete(siteId)
     return isNew
@@ -207,10 +207,11 @@ const CODE = { min: 3, max: 3 }
 /** An unknown code matches no rate, like any other value that no row has. */
 const currencyIn = (text: string | undefined): string | undefined => (text === undefined ? undefined : (parseCurrency(text) ?? text))
 
-/** Writes a rate and returns whether that changed anything. */
-const upsert = (statements: RowStatements, siteId: number, { day, base, quote, rate }: NewRate, source: RateSource): boolean =>
-  statements.get(sql`insert into revenue_rates (site_id, day, base, quote, rate, source)
-    values (${siteId}, ${day}, ${base}, ${quote}, ${rate}, ${source})
+/** Writes rates, the last one of each day and pair, and returns those that are new or changed. */
+const upsert = (statements: RowStatements, siteId: number, rates: readonly NewRate[], source: RateSource): object[] =>
+  statements.all(sql`insert into revenue_rates (site_id, day, base, quote, rate, source)
+    select ${siteId}, value ->> 'day', value ->> 'base', value ->> 'quote', value ->> 'rate', ${source}
+    from json_each(${JSON.stringify(rates)}) where true order by key
     on conflict (site_id, day, base, quote) do update set rate = excluded.rate, source = excluded.source
     where rate <> excluded.rate or source <> excluded.source
-    returning day`) !== undefined
+    returning day`)

@@ -25,21 +25,22 @@ export interface Entry {
 
 /** Writes transactions as the steps of this plugin store them, and returns their ids. For reports over what no event can produce. */
 export async function enter({ instance }: Pick<Shop, "instance">, entries: readonly Entry[], siteId = 1): Promise<number[]> {
-  const { people, events, sites } = instance.app.instance
+  const { people, sites } = instance.app.instance
   const site = sites.directory.byId(siteId)!
   const named = [...new Set(entries.map(({ visitor }) => visitor).filter((visitor) => visitor !== undefined))]
   const names = await people.pseudonymsOf(site, named)
   const nameOf = new Map(named.map((visitor, i) => [visitor, names[i]!]))
   const numberer = await people.numberer(siteId)
-  return events.rows((rows) => {
+  const externalIds = entries.map(() => crypto.randomUUID())
+  return instance.rows((rows) => {
     const ids: number[] = []
-    for (const entry of entries) {
+    for (const [index, entry] of entries.entries()) {
       const at = Date.parse(entry.at)
       const isTracked = entry.visitor !== undefined || entry.dims !== undefined
       const { id } = rows.get<{ id: number }>(sql`insert into revenue_transactions
         (site_id, provider, external_id, type, parent_id, amount_minor, currency, trust, recurring, occurred_at, received_at, visitor,
           visitor_kind, visit_started_at, link_id, dims_json, touches_json, items_json)
-        values (${siteId}, 'generic', ${crypto.randomUUID()}, ${entry.type ?? "sale"}, ${entry.of === undefined ? null : ids[entry.of]!},
+        values (${siteId}, 'generic', ${externalIds[index]!}, ${entry.type ?? "sale"}, ${entry.of === undefined ? null : ids[entry.of]!},
           ${entry.amount}, ${entry.currency ?? "EUR"}, ${entry.trust ?? "webhook"}, ${entry.recurring ?? null}, ${at}, ${at},
           ${entry.visitor === undefined ? null : nameOf.get(entry.visitor)!}, ${isTracked ? (entry.kind ?? "rotating") : null},
           ${isTracked ? at : null}, ${entry.link ?? null}, ${JSON.stringify(entry.dims ?? {})},

@@ -3,17 +3,17 @@ import { sql } from "#plugin"
 import { startShop } from "./kit.ts"
 
 /**
- * The area with its catalog on a libSQL server, where each statement is a request and a transaction a conversation. All tests of the area
- * run this way with `FOOTFALL_TEST_CATALOG=server bun test plugins/revenue`.
+ * The area with its catalog and its row tables on libSQL servers, where each statement is a request and a transaction a conversation. All
+ * tests of the area run this way with `FOOTFALL_TEST_CATALOG=server FOOTFALL_TEST_ROWS=server bun test plugins/revenue`.
  */
 
 const EUR = (amount: string) => ({ amount, currency: "EUR" })
 const at = (time: string) => `2026-11-26T${time}:00Z`
 
 test("folds, converts, recomputes and announces once, with conflicts found, and leaves nothing of a deleted site", async () => {
-  await using shop = await startShop({ hasCatalogServer: true })
+  await using shop = await startShop({ hasCatalogServer: true, hasRowServer: true })
   const { catalog } = shop.instance.app.instance
-  expect(catalog.remote).toBe(true)
+  expect([catalog.remote, shop.instance.app.instance.rowServer?.remote]).toEqual([true, true])
   await shop.sell([
     { at: at("09:00"), referrer: "https://www.google.com/" },
     { at: at("09:05"), order: "A", revenue: EUR("10") },
@@ -53,5 +53,23 @@ test("folds, converts, recomputes and announces once, with conflicts found, and 
   expect(refund).toMatchObject({ status: 201, body: { amount: { amount: "8.00" } } })
   await shop.instance.app.erasure.site(1)
   expect(await catalog.all(sql`select site_id from revenue_settings`)).toEqual([])
+  expect(await shop.instance.rows(({ all }) => all(sql`select id from revenue_transactions`))).toEqual([])
   expect(shop.instance.log.lines.filter(({ level }) => level === "error")).toEqual([])
+}, 120_000)
+
+test("while the server of the rows is away, events are stored and reports are refused, and nothing is folded twice", async () => {
+  await using shop = await startShop({ hasRowServer: true })
+  const server = shop.instance.rowServer!
+  await shop.sell([{ at: at("09:05"), order: "A", revenue: EUR("10") }])
+  await server.stop()
+  await shop.sell([{ at: at("09:06"), order: "B", revenue: EUR("20") }])
+  expect(await shop.get("/revenue/report?period=7d")).toMatchObject({ status: 503, body: { code: "unavailable" } })
+  expect(await shop.send("POST", "/revenue/transactions", { ...EUR("1"), occurred_at: at("10:00") })).toMatchObject({ status: 503 })
+  await server.start()
+  shop.instance.clock.advance(300_000)
+  await shop.instance.runJobs()
+  expect((await shop.transactions()).map(({ order_id }) => order_id)).toEqual(["A", "B"])
+  expect((await shop.get("/revenue/report?period=7d")).body).toMatchObject({
+    currencies: [{ currency: "EUR", gross: { amount: "30.00" }, orders: 2 }],
+  })
 }, 120_000)

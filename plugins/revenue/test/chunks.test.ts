@@ -62,9 +62,8 @@ test("what reports read follows transactions that are packed several steps later
 
 test("transactions that an interruption has left unpacked are packed by the next run of the job", async () => {
   await using shop = await startShop()
-  const { events } = shop.instance.app.instance
   await shop.sell([{ at: "2026-11-26T10:00:00Z", order: "1", revenue: { amount: "3", currency: "EUR" } }])
-  events.rows((rows) => {
+  await shop.instance.rows((rows) => {
     const book = new Book(rows, 1)
     for (let number = 0; number < 3; number++) book.insert(attributed(number))
     book.flush()
@@ -72,7 +71,7 @@ test("transactions that an interruption has left unpacked are packed by the next
     expect(packed(rows)).toHaveLength(1)
   })
   // Other transactions that are packed meanwhile do not hide what is left.
-  events.rows((rows) => {
+  await shop.instance.rows((rows) => {
     const book = new Book(rows, 1)
     book.insert(attributed(3))
     book.flush()
@@ -83,8 +82,8 @@ test("transactions that an interruption has left unpacked are packed by the next
   })
   shop.instance.clock.advance(300_000)
   await shop.instance.runJobs()
-  expect(events.rows(packed)).toHaveLength(5)
-  expect(events.rows(packed)).toEqual(events.rows(stored))
+  expect(await shop.instance.rows(packed)).toHaveLength(5)
+  expect(await shop.instance.rows(packed)).toEqual(await shop.instance.rows(stored))
 })
 
 const saleOf = (number: number) => ({

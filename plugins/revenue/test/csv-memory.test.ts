@@ -18,7 +18,7 @@ function bytesInUse(): number {
 
 test(`a CSV file of ${ROWS} transactions is written with constant memory`, async () => {
   await using shop = await startShop()
-  shop.instance.app.instance.events.rows(({ run }) => {
+  await shop.instance.rows(({ run }) => {
     run(sql`with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n < ${ROWS - 1})
       insert into revenue_transactions (site_id, provider, external_id, type, order_id, amount_minor, currency, trust, occurred_at,
         received_at, is_announced, dims_json)

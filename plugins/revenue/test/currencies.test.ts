@@ -105,8 +105,7 @@ test("sums near 10^21 minor units are exact, with 0, 2, 3 and 4 decimals", async
     ]),
   )
   // The packed rows are copied instead of entering millions of transactions.
-  const { events } = large.instance.app.instance
-  events.rows(({ run, get }) => {
+  await large.instance.rows(({ run, get }) => {
     const { chunk } = get<{ chunk: number }>(sql`select chunk from revenue_chunks where site_id = 1`)!
     run(sql`with recursive copies (n) as (select 1 union all select n + 1 from copies where n < ${COPIES - 1})
       insert into revenue_chunks select site_id, chunk + n, min_at, max_at, min_sale_at, max_sale_at, currencies, rows, items

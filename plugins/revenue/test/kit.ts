@@ -64,6 +64,8 @@ export interface ShopOptions {
   whole?: boolean
   /** Whether the catalog is on a libSQL server. */
   hasCatalogServer?: boolean
+  /** Whether the row tables are on a libSQL server. */
+  hasRowServer?: boolean
 }
 
 export async function startShop({
@@ -72,11 +74,13 @@ export async function startShop({
   identified = false,
   whole = false,
   hasCatalogServer,
+  hasRowServer,
 }: ShopOptions = {}): Promise<Shop> {
   const plugins = whole ? {} : { plugins: [revenue] }
   const instance = await startInstance({
     ...plugins,
     ...(hasCatalogServer !== undefined && { hasCatalogServer }),
+    ...(hasRowServer !== undefined && { hasRowServer }),
     now,
     settings: { store_user_ids_allowed: "true", ...settings },
   })

@@ -125,8 +125,8 @@ function credited(entry: Booked, model: string): (string | undefined)[] {
 const MODELS = ["last_touch", "last_touch_direct", "first_touch", "linear"]
 
 async function write(shop: Shop, entries: readonly Booked[], random: Random): Promise<void> {
-  const { events, people } = shop.instance.app.instance
-  events.rows(({ run }) => {
+  const { people } = shop.instance.app.instance
+  await shop.instance.rows(({ run }) => {
     run(sql`delete from revenue_transactions`)
     run(sql`delete from revenue_chunks`)
   })
@@ -135,7 +135,7 @@ async function write(shop: Shop, entries: readonly Booked[], random: Random): Pr
   const numberer = await people.numberer(1)
   const again = ids.filter(() => random(4) === 0)
   for (const change of [1, -1])
-    events.rows((rows) => {
+    await shop.instance.rows((rows) => {
       for (const id of again) rows.run(sql`update revenue_transactions set amount_minor = amount_minor + ${change} where id = ${id}`)
       packTransactions(rows, 1, again, numberer)
     })
@@ -162,7 +162,7 @@ test.each(firstRuns)(
           return [currency, { since: midnight(day), until: midnight(day + 8), price: 1n + BigInt(random(2_000_000)), day }] as const
         }),
       )
-      shop.instance.app.instance.events.rows(({ run: execute }) => {
+      await shop.instance.rows(({ run: execute }) => {
         execute(sql`delete from revenue_rates`)
         for (const [currency, { price, day }] of prices)
           execute(sql`insert into revenue_rates (site_id, day, base, quote, rate, source)

@@ -27,15 +27,14 @@ async function runAllAttempts({ instance }: Shop): Promise<void> {
 
 test("a recomputation that fails for good says so until it is repeated", async () => {
   await using shop = await shopWithSale()
-  const { events } = shop.instance.app.instance
-  const rename = (from: string, to: string) => events.rows(({ run }) => run(raw(`alter table ${from} rename to ${to}`)))
-  rename("revenue_transactions", "revenue_transactions_away")
+  const rename = (from: string, to: string) => shop.instance.rows(({ run }) => run(raw(`alter table ${from} rename to ${to}`)))
+  await rename("revenue_transactions", "revenue_transactions_away")
   expect(await shop.send("POST", "/revenue/recompute", {})).toMatchObject({ status: 202 })
   await shop.instance.runJobs()
   expect(await settingsOf(shop)).toMatchObject({ recomputing: true, recompute_failed: false })
   await runAllAttempts(shop)
   expect(await settingsOf(shop)).toMatchObject({ recomputing: false, recompute_failed: true })
-  rename("revenue_transactions_away", "revenue_transactions")
+  await rename("revenue_transactions_away", "revenue_transactions")
   expect(await notesOf(shop)).toContainEqual(expect.stringContaining("The last recomputation failed."))
   expect(await shop.send("POST", "/revenue/recompute", {})).toMatchObject({ status: 202 })
   expect(await settingsOf(shop)).toMatchObject({ recomputing: true, recompute_failed: false })

@@ -35,7 +35,7 @@ import {
 } from "./host.ts"
 import { importWriters } from "./imports.ts"
 import { pluginJobs } from "./jobs.ts"
-import { ownRows, type RowReader } from "./own-rows.ts"
+import { ownRows, type RowReader, rowWriter } from "./own-rows.ts"
 import { ownTables } from "./own-tables.ts"
 import { recording } from "./recording.ts"
 import { createSales } from "./sales.ts"
@@ -91,6 +91,7 @@ export function hostsOf(options: HostOptions): (plugin: AnyPlugin) => Host<Recor
   const { instance } = options
   const siteHash = siteHashes(instance.siteKeys)
   const services = hostServices(options)
+  const writer = rowWriter({ ...instance, collector: options.collector })
   const throttle = throttles(options.clock.now, options.addressOf)
   const sales = createSales({ ...instance, engine: options.engine, now: options.clock.now })
   const imports = importWriters({ ...instance, visible: instance.imports, sales, now: options.clock.now })
@@ -113,7 +114,7 @@ export function hostsOf(options: HostOptions): (plugin: AnyPlugin) => Host<Recor
       settings: options.settings[id] ?? {},
       services,
       db,
-      rows: ownRows({ events: instance.events, collector: options.collector, reader: options.engine }, id),
+      rows: ownRows({ writer, reader: options.engine }, id),
       engine: options.engine,
       slugs: ownSlugs(own),
       trash: ownTrash({ ...own, directory }),

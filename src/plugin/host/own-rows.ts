@@ -2,23 +2,26 @@ import type { Collector } from "../../ingest/collect/collect.ts"
 import type { AmountsQuery, AmountsResult } from "../../query/amounts/amounts.ts"
 import type { Caller } from "../../query/engine/pool.ts"
 import type { SumsQuery, SumsResult } from "../../query/sums/sums.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import type { RowStatements } from "../../store/events/tables/row-tables.ts"
+import { replayed } from "../../store/rows/replay.ts"
 import type { Sql } from "../../store/sql.ts"
 
 /**
- * Row tables of a plugin in the event store, for data that grows with traffic. Writes use the only writer, on this thread, and are on
- * disk when `write` resolves. Reads run in a query worker, see everything committed before them, and have the limits of a report:
- * 15 seconds, and a query slot of the organization.
+ * Row tables of a plugin, for data that grows with traffic: in the event store, or on a libSQL server. What was written is on disk when
+ * `write` resolves. Reads run in a query worker, see everything committed before them, and have the limits of a report: 15 seconds, and a
+ * query slot of the organization.
  */
 export interface OwnRows {
   /**
    * Runs a transaction. `work` is synchronous and should be short, because incoming events wait for it. Split long work into several
-   * transactions.
+   * transactions. With a server it runs again for each answer that it reads: it must do the same each time, and change nothing outside
+   * until it has read everything.
    */
   write<T>(work: (rows: RowStatements) => T): Promise<T>
   /** The same, but what it writes is on disk only after the next `sync`, together with everything before it. For the steps of long work. */
-  append<T>(work: (rows: RowStatements) => T): T
+  append<T>(work: (rows: RowStatements) => T): Promise<T>
   /** Resolves when everything that was appended is on disk. Incoming events do not wait for it. */
   sync(): Promise<void>
   /** Reads at most 10,000 rows. Read longer lists in slices. Store numbers above 2^53 as a BLOB. */
@@ -41,13 +44,19 @@ export interface RowReader {
 
 const MAX_ROWS = 10_000
 
-interface OwnRowsParts {
+/** Writes to row tables, which are in the event store or on a server. */
+type RowWriter = Pick<OwnRows, "write" | "append" | "sync">
+
+interface WriterParts {
   events: Pick<EventStore, "appendRows" | "sync">
   collector: Pick<Collector, "commit">
-  reader: RowReader
+  /** The database on a server. */
+  rowServer: Catalog | undefined
 }
 
-export function ownRows({ events, collector, reader }: OwnRowsParts, pluginId: string): OwnRows {
+export const rowWriter = (parts: WriterParts): RowWriter => (parts.rowServer ? remoteWriter(parts.rowServer) : embeddedWriter(parts))
+
+function embeddedWriter({ events, collector }: WriterParts): RowWriter {
   const append = <T>(work: (rows: RowStatements) => T) => {
     // Events that wait for their group would have to wait for this work as well. Now they go to the disk meanwhile.
     collector.commit()
@@ -59,8 +68,20 @@ export function ownRows({ events, collector, reader }: OwnRowsParts, pluginId: s
       if (isChanged) await events.sync()
       return result
     },
-    append: (work) => append(work).result,
+    append: async (work) => append(work).result,
     sync: () => events.sync(),
+  }
+}
+
+/** A server answers a commit when it is on disk. */
+function remoteWriter(server: Catalog): RowWriter {
+  const write: RowWriter["write"] = (work) => server.transaction((statements) => replayed(statements, work))
+  return { write, append: write, sync: async () => {} }
+}
+
+export function ownRows({ writer, reader }: { writer: RowWriter; reader: RowReader }, pluginId: string): OwnRows {
+  return {
+    ...writer,
     async read<Row>(statement: Sql, caller: Caller) {
       const rows = await reader.rowTables(statement, MAX_ROWS, caller)
       if (rows.length > MAX_ROWS) throw new Error(`A statement of the plugin ${pluginId} reads more than ${MAX_ROWS} rows: read slices`)

@@ -51,8 +51,9 @@ export function startThread(options: ThreadOptions, onMessage: (message: FromWor
   const begin = () => {
     if (begun) return
     begun = true
-    const { path, remote, cacheBytes } = options
-    worker.postMessage({ type: "open", location: { path, ...(remote && { remote }) }, cacheBytes, stop: shared } satisfies ToWorker)
+    const { path, remote, rows, cacheBytes } = options
+    const location = { path, ...(remote && { remote }), ...(rows && { rows }) }
+    worker.postMessage({ type: "open", location, cacheBytes, stop: shared } satisfies ToWorker)
   }
   return {
     begin,

@@ -1,7 +1,7 @@
 import type { Range, SiteFacts } from "../../domain/query.ts"
 import { SALE_DIMENSIONS, type SaleDimensions, type SaleVisit } from "../../domain/sale.ts"
 import { VISIT_LENGTH_MS, VISITOR_KINDS } from "../../domain/visit.ts"
-import type { Part, Snapshot, VisitColumn } from "../../store/events/part.ts"
+import type { Part, Snapshot, VisitColumn, VisitOfSale } from "../../store/events/part.ts"
 import { SiteTail } from "../../store/events/tail/tail.ts"
 import { type Texts, textsOf } from "../rows/rows.ts"
 import { pseudonyms } from "../show/pseudonyms.ts"
@@ -24,12 +24,6 @@ export interface VisitPlace {
   at: number
 }
 
-interface SaleRow {
-  sequence: number
-  visit: number
-  at: number
-}
-
 interface FoundVisit {
   part: Part
   row: number
@@ -37,7 +31,8 @@ interface FoundVisit {
 
 /** Returns the visits of sale events by the event's sequence, or visits by their own. Visits that were removed are left out. */
 export function saleVisits(snapshot: Snapshot, query: SaleVisitsQuery, check: () => void): Map<number, SaleVisit> {
-  const sales = saleRows(snapshot, query)
+  const { of } = query
+  const sales = "visits" in of ? of.visits.map(({ sequence, at }) => ({ sequence, visit: sequence, at })) : snapshot.saleVisits(of.sales)
   const read = readVisits(findVisits(snapshot.parts, sales, check), snapshot, query)
   const visits = new Map<number, SaleVisit>()
   for (const { sequence, visit } of sales) {
@@ -47,18 +42,8 @@ export function saleVisits(snapshot: Snapshot, query: SaleVisitsQuery, check: ()
   return visits
 }
 
-function saleRows(snapshot: Snapshot, { site, of }: SaleVisitsQuery): SaleRow[] {
-  if ("visits" in of) return of.visits.map(({ sequence, at }) => ({ sequence, visit: sequence, at }))
-  // The plus keeps the planner from reading all sale events of the site, of which it expects few.
-  const text = `select sequence, visit_sequence as visit, at from sale_events
-    where sequence in (select value from json_each(?)) and +site_id = ?`
-  const rows: SaleRow[] = []
-  snapshot.eachRow({ text, values: [JSON.stringify(of.sales), site.id] }, (row) => rows.push(row as SaleRow))
-  return rows
-}
-
 /** Finds visits by sequence. A sale belongs to a visit that started at most a day before, which leaves few parts, and few rows of each. */
-function findVisits(parts: readonly Part[], sales: readonly SaleRow[], check: () => void): Map<number, FoundVisit> {
+function findVisits(parts: readonly Part[], sales: readonly VisitOfSale[], check: () => void): Map<number, FoundVisit> {
   const byTime = sales.toSorted((a, b) => a.at - b.at)
   const times = Float64Array.from(byTime, ({ at }) => at)
   const found = new Map<number, FoundVisit>()

@@ -12,6 +12,7 @@ import type { Catalog } from "../../store/catalog/catalog.ts"
 import { listSites } from "../../store/catalog/sites.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import type { ExemptValues } from "../../store/events/writer.ts"
+import type { RowServer } from "../../store/rows/reader.ts"
 import { type Access, createAccess } from "../access/access.ts"
 import { createHandover, type Handover } from "../access/handover.ts"
 import { type AccountSettings, type Accounts, createAccounts } from "../accounts/accounts.ts"
@@ -80,6 +81,8 @@ export interface InstanceOptions {
   previousSecretKey?: string | undefined
   /** Address of a catalog on a server. */
   remoteCatalog: RemoteCatalog | undefined
+  /** Server with the row tables of plugins. Default: they are in the event store. */
+  rowServer?: RowServer | undefined
   /** Whether several nodes share the catalog, which is then on a server. */
   severalNodes?: boolean
   /** Where the events are. Default: in the store of this node. With it, several nodes share the catalog. */
@@ -116,6 +119,8 @@ export interface Instance {
   lock: Lock
   catalog: Catalog
   events: EventStore
+  /** The row tables of plugins on a server. */
+  rowServer: Catalog | undefined
   /** Imports that answers include. */
   imports: VisibleImports
   /** Owners of disputed hosts, as used by the directory of sites. */
@@ -222,7 +227,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     prepareServer: remote?.prepare ?? requireLocal,
     onEventsReadable: () => options.onEventsReadable?.(states),
   })
-  const { events, lease, nodes } = stores
+  const { events, rowServer, lease, nodes } = stores
   const changes = nodes && (await followChanges(stores.catalog))
   const catalog = changes?.catalog ?? stores.catalog
   const imports = await (options.imports ?? createVisibleImports()).load(catalog, events)
@@ -296,6 +301,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     lock,
     catalog,
     events,
+    rowServer,
     imports,
     hostRulings,
     sites,
@@ -358,7 +364,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     close() {
       accounts.passwords.close()
       shipping?.stop()
-      return closeInstance({ catalog, events, lock, lease }, log)
+      return closeInstance({ catalog, events, rowServer, lock, lease }, log)
     },
   }
 }
@@ -390,14 +396,14 @@ const sessionLife = (settings: InstanceSettings) => ({
 
 const allSites = (catalog: Catalog): Promise<Site[]> => inSlices((slice) => listSites(catalog, slice))
 
-interface OpenInstance extends Pick<Stores, "catalog" | "events" | "lease"> {
+interface OpenInstance extends Pick<Stores, "catalog" | "events" | "rowServer" | "lease"> {
   lock: Lock
 }
 
 const RELEASE_TIMEOUT_MS = 2_000
 
 /** Moves the logs of both stores into their files, closes the stores and releases the folder. */
-export async function closeInstance({ catalog, events, lock, lease }: OpenInstance, log: Log): Promise<void> {
+export async function closeInstance({ catalog, events, rowServer, lock, lease }: OpenInstance, log: Log): Promise<void> {
   // Data that a full or failing disk does not accept stays safe in the stores' logs, and that failure has its own exit code.
   const warn = (error: unknown) => log.warn("the log of a store could not be moved into its file", { error })
   if (!catalog.remote) await catalog.checkpoint().catch(warn)
@@ -407,6 +413,7 @@ export async function closeInstance({ catalog, events, lock, lease }: OpenInstan
     warn(error)
   }
   // An unreachable server must not delay the end. Its lease expires on its own.
+  if (rowServer) await Promise.race([rowServer.close(), Bun.sleep(RELEASE_TIMEOUT_MS)])
   if (lease) await Promise.race([lease.release().then(catalog.close), Bun.sleep(RELEASE_TIMEOUT_MS)]).catch(() => {})
   else await catalog.close()
   events.close()

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { hostname } from "node:os"
 import { type Catalog, openCatalog } from "../../store/catalog/catalog.ts"
 import { createLeases, currentLease, LEASE_MS, releaseLease, renewLease, takeLease } from "../../store/catalog/lease.ts"
+import type { Contents } from "../../store/catalog/libsql.ts"
 import { hasNodes, listLiveNodes } from "../../store/catalog/nodes.ts"
 import { StoreFault } from "../../store/events/fault.ts"
 import { sql } from "../../store/sql.ts"
@@ -13,6 +14,8 @@ import { replaceFile } from "./files.ts"
 export interface RemoteCatalog {
   url: string
   authToken: string | undefined
+  /** What the database contains. Default: the catalog. */
+  holds?: Contents
 }
 
 /** Time to wait for a server that starts later than this process. */
@@ -21,34 +24,42 @@ const PAUSE_MS = 500
 
 /** Opens a catalog on a server as soon as the server answers. Without an answer for 30 s the process ends with exit code 69. */
 export async function openRemoteCatalog(
-  { url, authToken }: RemoteCatalog,
+  { url, authToken, holds = "catalog" }: RemoteCatalog,
   onFault: (fault: StoreFault) => void,
   patience = PATIENCE_MS,
 ): Promise<Catalog> {
   let isReached = false
   // Faults before the first answer are expected and not reported.
   const reportFault = (fault: StoreFault) => isReached && onFault(fault)
-  const catalog = await openCatalog(url, { onFault: reportFault, ...(authToken !== undefined && { authToken }) })
+  const catalog = await openCatalog(url, { holds, onFault: reportFault, ...(authToken !== undefined && { authToken }) })
   const end = AbortSignal.timeout(patience)
   const { promise: late, reject } = Promise.withResolvers<never>()
   // The URL can contain a token, so messages contain only its host.
   const { host } = new URL(url)
   end.addEventListener("abort", () =>
-    reject(new ExitFault("unavailable", `The catalog server ${host} could not be reached for 30 s. Start it`)),
+    reject(new ExitFault("unavailable", `The ${holds} server ${host} could not be reached for 30 s. Start it`)),
   )
-  await Promise.race([late, waitForAnswer(catalog, host, end)])
+  await Promise.race([late, waitForAnswer(catalog, { holds, host, end })])
   isReached = true
   return catalog
 }
 
-async function waitForAnswer(catalog: Catalog, host: string, end: AbortSignal): Promise<void> {
+interface Waiting {
+  holds: Contents
+  host: string
+  end: AbortSignal
+}
+
+async function waitForAnswer(catalog: Catalog, { holds, host, end }: Waiting): Promise<void> {
   while (!end.aborted) {
     try {
       await catalog.get(sql`select 1`)
       return
     } catch (error) {
       if (isRefusal(error))
-        throw new ExitFault("configuration", `The catalog server ${host} rejected FOOTFALL_CATALOG_AUTH_TOKEN`, { cause: error })
+        throw new ExitFault("configuration", `The ${holds} server ${host} rejected FOOTFALL_${holds.toUpperCase()}_AUTH_TOKEN`, {
+          cause: error,
+        })
       if (!(error instanceof StoreFault)) throw error
       await Bun.sleep(PAUSE_MS)
     }

@@ -7,12 +7,14 @@ import { type EventFileInspection, inspectEventFile } from "../../store/events/c
 import { eventSchemas } from "../../store/events/database.ts"
 import { type EventStore, type MoveLog, openEventStore } from "../../store/events/events.ts"
 import type { StoreFault } from "../../store/events/fault.ts"
+import type { RowServer } from "../../store/rows/reader.ts"
 import type { Random } from "../secrets/secrets.ts"
 import { placesIn } from "./data-folder.ts"
 import { ExitFault } from "./exit.ts"
 import { joinNodes, type LiveNodes, leaseMigration } from "./nodes.ts"
 import type { PluginFacts } from "./plugins.ts"
 import { type CatalogLease, leaseCatalog, nodeId, openRemoteCatalog, type RemoteCatalog } from "./remote-catalog.ts"
+import { openRows } from "./row-server.ts"
 import { toExitFault } from "./store-states.ts"
 
 export interface StoresOptions {
@@ -21,6 +23,8 @@ export interface StoresOptions {
   clock: Clock
   random: Random
   remoteCatalog: RemoteCatalog | undefined
+  /** Server with the row tables of plugins. Default: they are in the event store. */
+  rowServer?: RowServer | undefined
   /** Whether several nodes share the catalog, which is then on a server. */
   severalNodes?: boolean
   onFault(fault: StoreFault): void
@@ -40,6 +44,8 @@ export interface StoresOptions {
 export interface Stores {
   catalog: Catalog
   events: EventStore
+  /** The row tables of plugins on a server. */
+  rowServer: Catalog | undefined
   /** Lease on a catalog server. */
   lease: CatalogLease | undefined
   /** The nodes that share the catalog. Undefined for its only process. */
@@ -116,6 +122,7 @@ async function open(options: StoresOptions): Promise<Stores> {
     : await openCatalog(catalogUrl(catalogPath), options)
   let lease: CatalogLease | undefined
   let events: EventStore | undefined
+  let rowServer: Catalog | undefined
   try {
     // Taken before anything is changed, because two nodes must not migrate at the same time.
     const identity = { node: nodeId(dataDir, random), random, monotonic: clock.monotonic }
@@ -128,6 +135,7 @@ async function open(options: StoresOptions): Promise<Stores> {
       await options.backUp(catalog)
     }
     await migrate(catalog, schemas, { version, now: clock.now() })
+    rowServer = await openRows({ ...options, rowServer: options.rowServer, catalog, ofEvents, now: clock.now() })
     events = openEventStore(eventsPath, {
       now: clock.now(),
       version,
@@ -142,9 +150,10 @@ async function open(options: StoresOptions): Promise<Stores> {
       lease = nodes
     }
     if (!ofEvents.isReadable) options.onEventsReadable?.()
-    return { catalog, events, lease, nodes, migrations: isNew ? [] : migrations }
+    return { catalog, events, rowServer, lease, nodes, migrations: isNew ? [] : migrations }
   } catch (error) {
     events?.close()
+    await rowServer?.close()
     await lease?.release().catch(() => {}) // the lease expires on its own, and the first fault is the one to report
     await catalog.close()
     throw error

@@ -13,7 +13,7 @@ import { DiskSync } from "../events/disk-sync.ts"
 import { StoreFault } from "../events/fault.ts"
 import { foreignFile } from "../migrations.ts"
 import type { Sql, Value } from "../sql.ts"
-import { createClient, isLibsqlError, translateErrors } from "./libsql.ts"
+import { type Contents, createClient, isLibsqlError, translateErrors } from "./libsql.ts"
 import { copyPages } from "./pages.ts"
 
 /** `application_id` of every catalog. */
@@ -52,6 +52,12 @@ export interface Statements {
   script(text: string): Promise<void>
 }
 
+/** Statements within a transaction. */
+export interface TransactionStatements extends Statements {
+  /** Runs statements in order, on a server in one round trip. Returns the rows of each. */
+  batch(list: readonly Sql[]): Promise<object[][]>
+}
+
 /** What a service needs of the catalog to run its own transactions. `joinedTransaction` provides a catalog whose transactions are parts of one. */
 export interface Transactions extends Statements {
   /**
@@ -62,6 +68,7 @@ export interface Transactions extends Statements {
 }
 
 export interface Catalog extends Transactions {
+  transaction<T>(work: (statements: TransactionStatements) => Promise<T>, committed?: (result: T) => void): Promise<T>
   /** Whether the catalog is on a server, which is then responsible for pragmas, checkpoints and copies. */
   readonly remote: boolean
   /** Moves the write-ahead log into the file and empties it, which waits for the disk on this thread. */
@@ -75,6 +82,8 @@ export interface Catalog extends Transactions {
 }
 
 interface CatalogOptions {
+  /** What the database contains. Default: the catalog. */
+  holds?: Contents
   /** Authentication token of a catalog on a server. */
   authToken?: string
   /** Called with every failure of disk, lock or file before it is thrown. It may throw another error instead. */
@@ -116,12 +125,12 @@ export const catalogUrl = (path: string): string => `file:${path.replace(/[%?#]/
  * Opens the catalog without migrating it, and creates a missing file. Throws `StoreRefusal` for a file of another program, which
  * stays unchanged.
  */
-export async function openCatalog(url: string, { authToken, onFault }: CatalogOptions = {}): Promise<Catalog> {
+export async function openCatalog(url: string, { holds = "catalog", authToken, onFault }: CatalogOptions = {}): Promise<Catalog> {
   const remote = !url.startsWith("file:")
-  const client = await whileLocked(() => translateErrors(async () => (remote ? connect(url, authToken) : connectFile(url))))
+  const client = await whileLocked(() => translateErrors(async () => (remote ? connect(url, authToken) : connectFile(url)), holds))
   const disk = remote ? undefined : await openDisk(client)
   const onDisk = async () => disk?.sync()
-  const queue = createQueue(onFault)
+  const queue = createQueue(holds, onFault)
   const begin = () => (remote ? client.transaction("write") : beginImmediate(client))
   const local: Queue = (work, settled) => {
     if (remote) throw new Error("A catalog on a server must be checkpointed and copied by the server")
@@ -144,7 +153,7 @@ export async function openCatalog(url: string, { authToken, onFault }: CatalogOp
     // Not in the queue: for a large catalog it takes long.
     copyTo: async (path) => {
       await local(async () => {})
-      await translateErrors(() => copyPages(url, path))
+      await translateErrors(() => copyPages(url, path), holds)
     },
     compact: () => local(async () => void (await client.execute("vacuum")), onDisk),
     close() {
@@ -220,7 +229,7 @@ type Queue = <T>(work: () => Promise<T>, settled?: () => Promise<void>) => Promi
 const TURN_MS = 2
 
 /** Runs work one at a time. Work that finds the file locked moves to the end of the queue, so that reads are not held up. */
-function createQueue(onFault: ((fault: StoreFault) => void) | undefined): Queue {
+function createQueue(contents: Contents, onFault: ((fault: StoreFault) => void) | undefined): Queue {
   let last: Promise<unknown> = Promise.resolve()
   /** When the work of this turn of the event loop began. Undefined if there was none yet. */
   let turnBegan: number | undefined
@@ -237,7 +246,7 @@ function createQueue(onFault: ((fault: StoreFault) => void) | undefined): Queue 
     })
   }
   const once = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = last.then(yieldAtTimes).then(() => translateErrors(work))
+    const result = last.then(yieldAtTimes).then(() => translateErrors(work, contents))
     last = result.catch(() => {})
     return result
   }
@@ -266,12 +275,14 @@ async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
 
 async function transact<T>(
   begin: () => Promise<Transaction>,
-  work: (statements: Statements) => Promise<T>,
+  work: (statements: TransactionStatements) => Promise<T>,
   committed?: (result: T) => void,
 ): Promise<T> {
   const transaction = await begin()
   try {
-    const result = await work(statements(transaction))
+    const batch: TransactionStatements["batch"] = async (list) =>
+      (await transaction.batch(list.map(sent))).map(({ rows }) => rows.map(plainRow))
+    const result = await work({ ...statements(transaction), batch })
     await transaction.commit()
     committed?.(result)
     return result
@@ -298,8 +309,8 @@ async function beginImmediate(client: Client): Promise<Transaction> {
 }
 
 function statements(on: Client | Transaction): Statements {
-  const all = async <Row>({ text, values }: Sql): Promise<Row[]> => {
-    const { rows } = await on.execute({ sql: text, args: values.map(bound) })
+  const all = async <Row>(statement: Sql): Promise<Row[]> => {
+    const { rows } = await on.execute(sent(statement))
     // Not checked: the caller declares the row type together with the statement.
     return rows.map(plainRow) as Row[]
   }
@@ -310,6 +321,8 @@ function statements(on: Client | Transaction): Statements {
     script: (text) => on.executeMultiple(text),
   }
 }
+
+const sent = ({ text, values }: Sql) => ({ sql: text, args: values.map(bound) })
 
 /** Binds whole numbers as bigints. The client binds numbers as reals, with which `5 / 2` would be 2.5. */
 const bound = (value: Value): Value => (typeof value === "number" && Number.isSafeInteger(value) ? BigInt(value) : value)

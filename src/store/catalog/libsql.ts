@@ -17,23 +17,25 @@ export async function createClient(config: Pick<Config, "url" | "authToken">): P
 /** Returns whether an error comes from libSQL. It compares the name, because `instanceof` would load the library. */
 export const isLibsqlError = (error: unknown): error is LibsqlError => error instanceof Error && error.name === "LibsqlError"
 
-/** Runs work on the catalog. Throws `StoreFault` for a failure of file, disk, lock or server, and other errors unchanged. */
-export async function translateErrors<T>(work: () => Promise<T>): Promise<T> {
+/** What a database contains: the catalog, or on a server the rows of plugins. Settings and messages are named after it. */
+export type Contents = "catalog" | "rows"
+
+/** Runs work on a database. Throws `StoreFault` for a failure of file, disk, lock or server, and other errors unchanged. */
+export async function translateErrors<T>(work: () => Promise<T>, contents: Contents): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw toFault(error)
+    throw toFault(error, contents)
   }
 }
 
-export function toFault(error: unknown): unknown {
+function toFault(error: unknown, contents: Contents): unknown {
+  const setting = `FOOTFALL_${contents.toUpperCase()}_URL`
   if (isNetworkError(error))
-    return new StoreFault("unreachable", "The catalog server cannot be reached. Check FOOTFALL_CATALOG_URL and the network", {
-      cause: error,
-    })
+    return new StoreFault("unreachable", `The ${contents} server cannot be reached. Check ${setting} and the network`, { cause: error })
   if (!isLibsqlError(error)) return error
   const kind = kindOf(error)
-  return kind === undefined ? error : new StoreFault(kind, `The catalog answered ${error.code}`, { cause: error })
+  return kind === undefined ? error : new StoreFault(kind, `The ${contents} database answered ${error.code}`, { cause: error })
 }
 
 /** Returns the kind of a fault by its number: the library has no names for many of SQLite's extended codes. The low byte is the primary code. */

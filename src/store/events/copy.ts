@@ -84,6 +84,8 @@ export interface EventFileInspection extends Disposable {
   isNew: boolean
   /** Whether readers can open the file before the writer does, because opening it for writing changes nothing. */
   isReadable: boolean
+  /** Returns the name of a row table of these plugins that has rows; undefined without any. */
+  filledRowTable(plugins: readonly { id: string }[]): string | undefined
 }
 
 /**
@@ -93,7 +95,7 @@ export interface EventFileInspection extends Disposable {
  */
 export function inspectEventFile(path: string, ours: EventVersion): EventFileInspection {
   const all = ours.schemas.flatMap(({ migrations }) => migrations.map(({ name }) => name))
-  const nothing = { pending: all, isNew: true, isReadable: false }
+  const nothing = { pending: all, isNew: true, isReadable: false, filledRowTable: () => undefined }
   if (!existsSync(path)) return { ...nothing, [Symbol.dispose]: () => undefined }
   return translateErrors(() => {
     const db = openForReading(path)
@@ -101,13 +103,27 @@ export function inspectEventFile(path: string, ours: EventVersion): EventFileIns
       const { pending, applied } = pendingEventMigrations(db, path, ours)
       // The writer switches a restored copy to WAL mode, which fails while another connection is open.
       const isWal = db.query<{ journal_mode: string }, []>("pragma journal_mode").get()!.journal_mode === "wal"
-      return { pending, isNew: applied.length === 0, isReadable: pending.length === 0 && isWal, [Symbol.dispose]: () => db.close() }
+      return {
+        pending,
+        isNew: applied.length === 0,
+        isReadable: pending.length === 0 && isWal,
+        filledRowTable: (plugins) => tablesOf(db, plugins).find((name) => db.query(`select 1 from ${name} limit 1`).get() !== null),
+        [Symbol.dispose]: () => db.close(),
+      }
     } catch (error) {
       db.close()
       throw error
     }
   })
 }
+
+/** Lists the row tables of plugins. */
+const tablesOf = (db: Database, plugins: readonly { id: string }[]): string[] =>
+  db
+    .query<{ name: string }, []>("select name from sqlite_schema where type = 'table'")
+    .all()
+    .map(({ name }) => name)
+    .filter((name) => plugins.some(({ id }) => name.startsWith(`${id}_`)))
 
 /** Lists columns and log records with wrong checksums. Only these reveal damage inside a value, which leaves its page well-formed. */
 function brokenChecksums(db: Database): string[] {

@@ -45,8 +45,12 @@ export const EVENT_SCHEMA: MigrationList = {
 /** Returns the migration lists of all owners, the core's first. Those of a plugin concern its own row tables. */
 export const eventSchemas = (plugins: readonly { id: string; rowMigrations: readonly Migration[] }[]): MigrationList[] => [
   EVENT_SCHEMA,
-  ...plugins.map(({ id, rowMigrations }) => ({ owner: id, migrations: rowMigrations })),
+  ...pluginRowSchemas(plugins),
 ]
+
+/** Returns the migration lists of the row tables of plugins. */
+export const pluginRowSchemas = (plugins: readonly { id: string; rowMigrations: readonly Migration[] }[]): MigrationList[] =>
+  plugins.map(({ id, rowMigrations }) => ({ owner: id, migrations: rowMigrations }))
 
 /** The pragmas that are set at open and read back. A value that was not accepted stops the start. */
 const SETTINGS: readonly (readonly [name: string, value: number | string, readBack: number | string])[] = [

@@ -159,6 +159,8 @@ export interface Snapshot {
   readonly results: ResultCache
   /** Reads row tables of areas as of now. `take` receives one row after another. */
   eachRow(statement: SentStatement, take: (row: object) => void): void
+  /** Returns the visits of sale events by the event's sequence, as of now. Events that were removed are left out. */
+  saleVisits(sequences: readonly number[]): VisitOfSale[]
   /** Evaluates a set of people that a filter names. Present while a query is computed. */
   readonly people?: (set: PeopleSet) => PeopleStates
 }
@@ -172,6 +174,14 @@ export interface VisitorNumbers {
   number(ordinal: number): number
   /** Returns the ordinal of a visitor, or undefined if the snapshot has no visitor of that number. */
   ordinal(number: number): number | undefined
+}
+
+/** The visit of a sale event, by the sequence of the visit's first event. */
+export interface VisitOfSale {
+  sequence: number
+  visit: number
+  /** Time of the sale in epoch ms. */
+  at: number
 }
 
 /** Snapshots of one site and kind have the same data when both are equal, and the same segments when `sealed` is. */

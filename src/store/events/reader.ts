@@ -10,16 +10,25 @@ import { visiblePart, withoutTaken } from "./masked-part.ts"
 import type { Dictionary, EventReader, Imports, Part, Snapshot, VisitorNumbers } from "./part.ts"
 import { Results } from "./results.ts"
 import { listSegmentIds, listSegments, Segment, type SegmentRow, segmentById } from "./segment.ts"
-import { forEachRow, readRows, type SentStatement } from "./tables/row-tables.ts"
+import { type RowTables, rowTablesOf, type SentStatement } from "./tables/row-tables.ts"
+import { listVisitsOfSales } from "./tables/sales.ts"
 import { readState, Tails } from "./tail/tails.ts"
 import { openTotals, type Totals } from "./totals.ts"
 
 /**
- * Opens the event store for reading while the writer has it open. `cacheBytes` limits the cache of decoded columns. A snapshot
- * contains what was committed before it; its columns stay readable for at least 15 seconds after upkeep has replaced them.
+ * Opens the event store for reading while the writer has it open. A snapshot contains what was committed before it; its columns stay
+ * readable for at least 15 seconds after upkeep has replaced them.
  */
-export function openEventReader(path: string, { cacheBytes }: { cacheBytes: number }): EventReader {
-  return new Reader(openForReading(path), new ColumnCache(cacheBytes))
+export function openEventReader(path: string, { cacheBytes, rowTables }: EventReaderOptions): EventReader {
+  const db = openForReading(path)
+  return new Reader(db, new ColumnCache(cacheBytes), rowTables ?? rowTablesOf(db))
+}
+
+export interface EventReaderOptions {
+  /** Limits the cache of decoded columns. */
+  cacheBytes: number
+  /** Row tables of areas. Default: those of the event store. */
+  rowTables?: RowTables
 }
 
 /** Share of the cache of columns by which the results of reports are bounded, and the least that they need. */
@@ -42,6 +51,7 @@ const LATEST_SEGMENTS = 200
 class Reader implements EventReader {
   readonly #db: Database
   readonly #cache: ColumnCache
+  readonly #rowTables: RowTables
   #tails = new Tails()
   #generation = -1
   #epoch = -1
@@ -57,8 +67,9 @@ class Reader implements EventReader {
   /** Segments without the visits that were taken back, as of the last such visit. */
   readonly #rests = new WeakMap<Segment, { last: number; rest: Part }>()
 
-  constructor(db: Database, cache: ColumnCache) {
+  constructor(db: Database, cache: ColumnCache, rowTables: RowTables) {
     this.#db = db
+    this.#rowTables = rowTables
     this.#cache = cache
     this.#results = new Results(Math.max(MIN_RESULT_BYTES, cache.limit / RESULT_SHARE), cache)
     this.#texts = new TextBlocks(cache)
@@ -74,7 +85,7 @@ class Reader implements EventReader {
   }
 
   rows(statement: SentStatement, limit: number, check: () => void): object[] {
-    return translateErrors(() => readRows(this.#db, statement, limit, check))
+    return this.#rowTables.rows(statement, limit, check)
   }
 
   fullestSite(): number | undefined {
@@ -84,6 +95,7 @@ class Reader implements EventReader {
   }
 
   close(): void {
+    this.#rowTables.close()
     this.#db.close()
   }
 
@@ -117,7 +129,8 @@ class Reader implements EventReader {
         tail: `${this.#tails.lastRecordOf(lane)} ${tail?.visits} ${tail?.events}`,
       },
       results: this.#results,
-      eachRow: (statement, take) => translateErrors(() => forEachRow(this.#db, statement, take)),
+      eachRow: this.#rowTables.eachRow,
+      saleVisits: (sequences) => translateErrors(() => listVisitsOfSales(this.#db, siteId, sequences)),
     }
   }
 

@@ -27,8 +27,7 @@ const stopBefore = (world: Desk, first: string): void => {
 }
 /** Ends the back-fill that `stopBefore` has interrupted, as if the older days had no data. */
 async function endBackfill(world: Desk): Promise<void> {
-  const { events } = world.instance.app.instance
-  events.rows((rows) => rows.run(sql`update integrations_search_sync set backfilled_to = 0`))
+  await world.instance.rows((rows) => rows.run(sql`update integrations_search_sync set backfilled_to = 0`))
   world.console.onQuery = undefined
   world.console.scenario = "ok"
   await world.after(15 * MINUTE)
@@ -372,7 +371,7 @@ test("leaves no data when a mapping is removed with its data, and keeps it other
   expect((await world.ask("DELETE", `/integrations/${again.id}?forget_data=true`)).status).toBe(204)
   await world.work()
   expect((await report(world)).code).toBe("not_connected")
-  const counts = world.instance.app.instance.events.rows((rows) =>
+  const counts = await world.instance.rows((rows) =>
     rows.all(sql`select 1 from integrations_search_terms union all select 2 from integrations_search_rows
       union all select 3 from integrations_search_totals union all select 4 from integrations_search_sync`),
   )

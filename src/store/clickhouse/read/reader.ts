@@ -108,6 +108,7 @@ class ClickhouseReader implements EventReader {
       },
       results: this.#results,
       eachRow: local.eachRow,
+      saleVisits: local.saleVisits,
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite"
 import type { Sql, Value } from "../../sql.ts"
+import { translateErrors } from "../fault.ts"
 
 /** Synchronous statements on the row tables of areas, inside one transaction of the writer. */
 export interface RowStatements {
@@ -27,8 +28,27 @@ export function rowStatements(db: Database): RowStatements {
 /** A statement in the form in which it is sent to another thread. */
 export type SentStatement = Pick<Sql, "text" | "values">
 
+/** Reads row tables of areas, in a query worker. */
+export interface RowTables {
+  /**
+   * Returns at most `limit` rows, or more to indicate that there are more. `check` is called at intervals and throws when the query was
+   * cancelled.
+   */
+  rows(statement: SentStatement, limit: number, check: () => void): object[]
+  /** `take` receives one row after another. */
+  eachRow(statement: SentStatement, take: (row: object) => void): void
+  close(): void
+}
+
+/** Returns the row tables of an event store. They are closed with its connection. */
+export const rowTablesOf = (db: Database): RowTables => ({
+  rows: (statement, limit, check) => translateErrors(() => readRows(db, statement, limit, check)),
+  eachRow: (statement, take) => translateErrors(() => forEachRow(db, statement, take)),
+  close() {},
+})
+
 /** Reads rows one after another, so that only one is in memory. */
-export function forEachRow(db: Database, { text, values }: SentStatement, take: (row: object) => void): void {
+function forEachRow(db: Database, { text, values }: SentStatement, take: (row: object) => void): void {
   for (const row of db.query(text).iterate(...values)) take(row as object)
 }
 
@@ -36,7 +56,7 @@ export function forEachRow(db: Database, { text, values }: SentStatement, take: 
 const ROWS_BETWEEN_CHECKS = 1_000
 
 /** Reads at most `limit` rows, or `limit` + 1 to indicate that there are more. `check` throws when the query was cancelled. */
-export function readRows(db: Database, { text, values }: SentStatement, limit: number, check: () => void): object[] {
+function readRows(db: Database, { text, values }: SentStatement, limit: number, check: () => void): object[] {
   const rows: object[] = []
   for (const row of db.query(text).iterate(...values)) {
     if (rows.length % ROWS_BETWEEN_CHECKS === 0) check()

@@ -5,7 +5,7 @@ import { translateErrors } from "../fault.ts"
 import type { ImportedSale } from "../import-segments.ts"
 import type { Journal } from "../journal.ts"
 import { type Memory, saveCounters } from "../memory.ts"
-import type { Part } from "../part.ts"
+import type { Part, VisitOfSale } from "../part.ts"
 
 /** The events with revenue as rows in storage order, for the revenue area. They are written in the transaction of the event. */
 export interface Sales {
@@ -77,6 +77,14 @@ function listBySequence(db: Database, siteId: number, sequences: readonly number
   // The plus keeps the planner from reading all sale events of the site, of which it expects few.
   const sql = `select ${COLUMNS} from sale_events where sequence in (select value from json_each(?)) and +site_id = ? order by sequence`
   return db.query<StoredSale, [string, number]>(sql).all(JSON.stringify(sequences), siteId).map(readSale)
+}
+
+/** Returns the visits of sale events of a site by the event's sequence. */
+export function listVisitsOfSales(db: Database, siteId: number, sequences: readonly number[]): VisitOfSale[] {
+  // The plus as above.
+  const sql = `select sequence, visit_sequence as visit, at from sale_events
+    where sequence in (select value from json_each(?)) and +site_id = ?`
+  return db.query<VisitOfSale, [string, number]>(sql).all(JSON.stringify(sequences), siteId)
 }
 
 function listByVisit(db: Database, siteId: number, visits: readonly number[]): SaleEvent[] {
