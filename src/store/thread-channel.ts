@@ -5,9 +5,16 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads"
 
 export interface ThreadChannel<Request, Answer> {
-  /** Returns the answer to a request. `check` throws when the query was cancelled; then the request is aborted. */
-  ask(request: Request, check: () => void): Answer
+  send(request: Request): SentRequest<Answer>
   close(): void
+}
+
+/** A request that is open until its answer is received or it is cancelled. */
+export interface SentRequest<Answer> {
+  /** Waits for the answer. `check` throws when the query that needs it was cancelled; then the request is aborted. */
+  receive(check: () => void): Answer
+  /** Aborts the request. Its answer cannot be received any more. */
+  cancel(): void
 }
 
 /** Messages to the thread. An `end` without effect is one whose request has been answered. */
@@ -33,31 +40,47 @@ export function openThreadChannel<Opening, Request, Answer>(threadUrl: string, o
   post({ type: "open", opening, port: port2, flag: shared }, [port2])
   let last = 0
 
-  /** Returns the answer to a request. Answers to cancelled requests are skipped. */
-  function receive(id: number): FromThread<Answer> | undefined {
+  /** By open request, what has arrived. */
+  const open = new Map<number, FromThread<Answer> | undefined>()
+
+  /** Takes what has arrived. Answers to cancelled requests are dropped. */
+  function takeArrived(): void {
     for (;;) {
       const received = receiveMessageOnPort(port1) as { message: FromThread<Answer> } | undefined
-      if (!received || received.message.id === id) return received?.message
+      if (!received) return
+      const { id } = received.message
+      if (open.has(id)) open.set(id, received.message)
     }
   }
 
   return {
-    ask(request, check) {
+    send(request) {
       const id = ++last
-      let count = Atomics.load(answers, 0)
+      open.set(id, undefined)
       post({ type: "ask", id, request })
-      try {
-        for (;;) {
-          Atomics.wait(answers, 0, count, CHECK_MS)
-          count = Atomics.load(answers, 0)
-          const received = receive(id)
-          if (received && "failure" in received) throw new Error(received.failure)
-          if (received) return received.answer
-          check()
-        }
-      } catch (error) {
-        post({ type: "end", id })
-        throw error
+      const cancel = () => {
+        if (open.delete(id)) post({ type: "end", id })
+      }
+      return {
+        cancel,
+        receive(check) {
+          try {
+            for (;;) {
+              const count = Atomics.load(answers, 0)
+              takeArrived()
+              const received = open.get(id)
+              if (received) {
+                open.delete(id)
+                if ("failure" in received) throw new Error(received.failure)
+                return received.answer
+              }
+              check()
+              Atomics.wait(answers, 0, count, CHECK_MS)
+            }
+          } finally {
+            cancel()
+          }
+        },
       }
     },
     close() {

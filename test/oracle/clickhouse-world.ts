@@ -70,7 +70,7 @@ export async function openClickhouseWorld(
   // Former versions stay beside the latest ones.
   await clickhouse.run("system stop merges visits")
   const channel = openChannel(new URL("../store/clickhouse/network-thread.ts", import.meta.url).href, server)
-  const rewritten: Channel = { ...channel, read: (sql, ...rest) => channel.read(rewrite(sql), ...rest) }
+  const rewritten: Channel = { ...channel, send: (sql, options) => channel.send(rewrite(sql), options) }
   const random = seededRandom(seed)
   const time = TIMES[seed % TIMES.length]!
   const world = new ClickhouseWorld(random, time, new Mirror(clickhouse, Math.random), rewritten)

@@ -106,7 +106,7 @@ async function fillEmbedded(folder: string, data: DataOptions): Promise<string> 
 /** Returns what a store ships. */
 async function shippedRows(path: string): Promise<VisitRow[]> {
   const store = openEventStore(path, { now: Date.now(), schemas: SCHEMAS })
-  store.beginShipping()
+  store.beginShipping(async () => new Uint8Array(32))
   const reader = new ChangeReader(path, 1)
   const rows: VisitRow[] = []
   for (let after = 0; ; ) {
@@ -143,10 +143,10 @@ function openReader(server: ClickhouseServer, path: string): EventReader {
   const channel = openChannel(new URL("../../../test/store/clickhouse/network-thread.ts", import.meta.url).href, server)
   const single: Channel = {
     ...channel,
-    read: (sql, options, check) => channel.read(sql, { ...options, settings: { ...options.settings, max_threads: 1 } }, check),
+    send: (sql, options) => channel.send(sql, { ...options, settings: { ...options.settings, max_threads: 1 } }),
   }
   // The thread of the channel is there before the first report.
-  channel.read("select 1 as one", {}, () => {})
+  channel.send("select 1 as one", {}).receive(() => {})
   return openClickhouseReader({
     ...{ channel: single, cacheBytes: CACHE_BYTES, check() {} },
     local: openEventReader(path, { cacheBytes: 1 << 20 }),

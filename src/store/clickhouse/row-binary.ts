@@ -7,7 +7,7 @@ import type { EventRow, VisitKey, VisitRow } from "./visit-row.ts"
 
 /** The columns of an inserted row, in the order in which `RowWriter` writes them. */
 export const ROW_COLUMNS: readonly string[] = [
-  ...["site_id", "kind", "opened_at", "visit", "opener", "version", "gone", "import_id", "run", "visitor", "visitor_kind"],
+  ...["site_id", "kind", "opened_at", "visit", "opener", "version", "gone", "import_id", "run", "identified", "visitor_kind"],
   ...["started_at", "sequence", "duration", "length", "pageviews", "events", "interactive", "engaged", "arrival"],
   ...VISIT_PAGES,
   ...TRAITS,
@@ -32,7 +32,7 @@ export class RowWriter {
     this.#key(row, 0)
     out.uint32(row.importId)
     out.uint32(row.run)
-    out.uint64(row.visitor)
+    out.uint64(row.visitor === row.opener ? 0n : row.visitor)
     out.byte(VISITOR_KINDS.indexOf(row.visitorKind))
     out.uint64(row.startedAt)
     out.uint64(row.sequence)

@@ -21,9 +21,9 @@ type ReadAnswer = { rows: object[] } | { kind: FaultKind; message: string }
 
 /** Opens the row tables of a server for reading. `check` throws when the query that is running was cancelled. */
 export function openRowReader({ threadUrl, ...server }: RowServerPlace, check: () => void): RowTables {
-  const { ask, close } = openThreadChannel<RowServer, SentStatement, ReadAnswer>(threadUrl, server)
+  const { send, close } = openThreadChannel<RowServer, SentStatement, ReadAnswer>(threadUrl, server)
   const read = ({ text, values }: SentStatement): object[] => {
-    const answer = ask({ text, values }, check)
+    const answer = send({ text, values }).receive(check)
     if ("rows" in answer) return answer.rows
     throw new StoreFault(answer.kind, answer.message)
   }

@@ -14,7 +14,7 @@ type DumpedRow = Omit<DumpedVisit, "visitor"> & { value: string; opener: string 
 
 /** Returns the visits of a site on ClickHouse, in the form and order of `dump`. Sequences are without the number of the node. */
 export async function dumpRows(clickhouse: Clickhouse, siteId: number, kind: SegmentKind = "visits"): Promise<DumpedRow[]> {
-  const sql = "select * from visits final where site_id = {site:UInt32} and kind = {kind:String}"
+  const sql = "select *, visitor from visits final where site_id = {site:UInt32} and kind = {kind:String}"
   const rows = await clickhouse.rows<Row>(sql, { parameters: { site: siteId, kind } })
   return rows.map(dumpRow)
 }

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { TRAITS } from "../../../src/domain/visit.ts"
 import { repeatOutdated } from "../../../src/query/engine/queries.ts"
 import { migrateClickhouse } from "../../../src/store/clickhouse/migrate.ts"
-import { type Channel, openChannel } from "../../../src/store/clickhouse/read/channel.ts"
+import { type Channel, openChannel, type ReadOptions } from "../../../src/store/clickhouse/read/channel.ts"
 import { openClickhouseReader } from "../../../src/store/clickhouse/read/reader.ts"
 import { ROW_COLUMNS, RowWriter } from "../../../src/store/clickhouse/row-binary.ts"
 import type { VisitRow } from "../../../src/store/clickhouse/visit-row.ts"
@@ -57,12 +57,12 @@ describe.skipIf(!hasClickhouse())("the reader of ClickHouse", () => {
     await running.clickhouse.insert("visits", ROW_COLUMNS, writer.finish())
   }
   /** Opens a reader whose statements `watch` sees before they are sent. */
-  const openReader = (watch: (sql: string) => void = () => {}) => {
+  const openReader = (watch: (sql: string, options: ReadOptions) => void = () => {}) => {
     const watched: Channel = {
       close() {},
-      read(sql, options, checkQuery) {
-        watch(sql)
-        return channel.read(sql, options, checkQuery)
+      send(sql, options) {
+        watch(sql, options)
+        return channel.send(sql, options)
       },
     }
     const reader = openClickhouseReader({
@@ -124,7 +124,7 @@ describe.skipIf(!hasClickhouse())("the reader of ClickHouse", () => {
     await insert([visitOf(4, 1), visitOf(4, 2)])
     // Each statement about columns is preceded by a change, as on a busy site.
     const reader = openReader((sql) => {
-      if (sql.includes(" as sizes")) channel.read(CHANGE, {}, () => {})
+      if (sql.includes(" as sizes")) channel.send(CHANGE, {}).receive(() => {})
     })
     let attempts = 0
     const durations = repeatOutdated(() => {
@@ -164,6 +164,29 @@ describe.skipIf(!hasClickhouse())("the reader of ClickHouse", () => {
     expect([first, again, ...afterOthers, deleted]).toEqual([3, 1, 3, 2, []])
   })
 
+  test("asks for the next slices when a query goes through them in order, each of them once", async () => {
+    const days = 6
+    await running.clickhouse.run(LARGE_DAYS, { parameters: { day: DAY, days } })
+    const asked: number[] = []
+    const reader = openReader((sql, { parameters }) => {
+      if (sql.includes(" as sizes")) asked.push((Number(parameters!.from) - DAY) / (24 * HOUR))
+    })
+    const { parts } = reader.snapshot(7)
+    expect(parts.map(({ events }) => events)).toEqual(Array(days).fill(100_000))
+    const askedAfter = parts.slice(0, 4).map((part) => {
+      expect([...part.starts(), part.event("offset").length]).toEqual([part.minStart, 100_000])
+      return [...asked]
+    })
+    // The first slice tells which units the query reads.
+    expect(askedAfter).toEqual([
+      [0, 0],
+      [0, 0, 1, 2, 3],
+      [0, 0, 1, 2, 3, 4],
+      [0, 0, 1, 2, 3, 4, 5],
+    ])
+    expect(reader.snapshot(7).parts.map((part) => part.event("offset").at(-1))).toEqual(Array(days).fill(99_999))
+  })
+
   test("a cancelled query closes its request", async () => {
     const arrived = new Int32Array(new SharedArrayBuffer(4))
     const silent = new Worker(URL.createObjectURL(new Blob([SILENT_SERVER], { type: "text/javascript" })))
@@ -177,18 +200,24 @@ describe.skipIf(!hasClickhouse())("the reader of ClickHouse", () => {
     const check = () => {
       if (Atomics.load(arrived, 0) === 1) throw new Error("The query was cancelled")
     }
-    expect(() => waiting.read("select 1", {}, check)).toThrow("The query was cancelled")
+    expect(() => waiting.send("select 1", {}).receive(check)).toThrow("The query was cancelled")
     await closed
     waiting.close()
     silent.terminate()
   })
 
-  test("ClickHouse ends a query that exceeds the limits of its settings", () => {
+  test("every query has limits of time and memory, and ClickHouse ends one that exceeds them", () => {
+    const limits = new Set<string>()
+    const reader = openReader((_, { settings }) => limits.add(`${settings!.max_execution_time} s, ${settings!.max_memory_usage} bytes`))
+    durationsOf(reader.snapshot(1))
+    expect([...limits]).toEqual(["15 s, 4294967296 bytes"])
     const read = (settings: Readonly<Record<string, number>>) =>
-      channel.read("select count() as x from numbers(1000000000000) where sipHash64(number) = 1", { settings }, () => {})
+      channel.send("select count() as x from numbers(1000000000000) where sipHash64(number) = 1", { settings }).receive(() => {})
     expect(() => read({ max_execution_time: 1 })).toThrow("Code: 159")
     expect(() =>
-      channel.read("select groupArray(number) as x from numbers(100000000)", { settings: { max_memory_usage: 1_000_000 } }, () => {}),
+      channel
+        .send("select groupArray(number) as x from numbers(100000000)", { settings: { max_memory_usage: 1_000_000 } })
+        .receive(() => {}),
     ).toThrow("Code: 241")
   })
 })
@@ -201,6 +230,13 @@ const SILENT_SERVER = `self.onmessage = ({ data: arrived }) => {
   }) })
   self.postMessage(port)
 }`
+
+/** Writes one visit of site 7 with 100,000 events on each of some days. */
+const LARGE_DAYS = `insert into visits
+    (site_id, kind, opened_at, visit, version, started_at, sequence, \`e.offset\`, \`e.name\`, \`e.page\`, \`e.hostname\`, \`e.title\`, \`e.interactive\`)
+  select 7, 'visits', {day:Int64} + number * 86400000, number + 1, 1, {day:Int64} + number * 86400000, number + 1, range(100000),
+    arrayWithConstant(100000, 'pageview'), arrayWithConstant(100000, '/a'), arrayWithConstant(100000, 'a.com'), arrayWithConstant(100000, ''),
+    arrayWithConstant(100000, 0) from numbers({days:UInt8})`
 
 /** Makes a visit of site 4 a second longer. */
 const CHANGE = `insert into visits

@@ -40,7 +40,7 @@ describe.skipIf(!hasClickhouse())("rows in ClickHouse", () => {
 
   const insert = (writer: RowWriter) => running.clickhouse.insert("visits", ROW_COLUMNS, writer.finish())
   const rowOf = async (siteId: number) => {
-    const sql = "select * from visits final where site_id = {site:UInt32} order by visit"
+    const sql = "select *, visitor from visits final where site_id = {site:UInt32} order by visit"
     return running.clickhouse.rows<Record<string, unknown>>(sql, { parameters: { site: siteId } })
   }
 
@@ -51,7 +51,7 @@ describe.skipIf(!hasClickhouse())("rows in ClickHouse", () => {
     const [row] = await rowOf(7)
     expect(row).toEqual({
       ...{ site_id: 7, kind: "visits", import_id: 0, run: 0, opened_at: "1700000000123", visit: "1281", version: "3", gone: 0 },
-      ...{ opener: "18446744073709551615", visitor: "9223372036854775813", visitor_kind: "user" },
+      ...{ opener: "18446744073709551615", identified: "9223372036854775813", visitor: "9223372036854775813", visitor_kind: "user" },
       ...{ started_at: "1700000000100", sequence: "1537", duration: 90_000, length: 60, pageviews: 1, events: 2, interactive: 1 },
       ...{ engaged: 4_000, arrival: 91 },
       ...{ entry_page: "/a", exit_page: "/b", entry_page_hostname: "example.com", exit_page_hostname: "example.com" },

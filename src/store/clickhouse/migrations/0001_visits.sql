@@ -1,7 +1,7 @@
 -- One row is a visit, or a record of an area, with all of its events in order of time and sequence. Of the rows with one key the one with
--- the highest version counts; `gone` marks a visit that was erased. `length` is the offset of the last event of any name. Arrays with the
--- same prefix have the same length: `e` are the events, and `event` is the place of an event, from 0, with a property (`p`), an amount
--- (`r`), an engagement (`g`) or vitals (`v`).
+-- the highest version counts; `gone` marks a visit that was erased. `opener` is the visitor of the visit when it was opened, and `identified`
+-- is another one that has it since. `length` is the offset of the last event of any name. Arrays with the same prefix have the same length:
+-- `e` are the events, and `event` is the place of an event, from 0, with a property (`p`), an amount (`r`), an engagement (`g`) or vitals (`v`).
 create table if not exists visits (
   site_id UInt32 codec(ZSTD(1)),
   kind Enum8('visits' = 0, 'clicks' = 1, 'opens' = 2) codec(ZSTD(1)),
@@ -11,8 +11,9 @@ create table if not exists visits (
   visit UInt64 codec(Delta, ZSTD(1)),
   version UInt64 codec(Delta, ZSTD(1)),
   gone UInt8 codec(ZSTD(1)),
-  opener UInt64 codec(ZSTD(1)),
-  visitor UInt64 codec(ZSTD(1)),
+  opener UInt64 codec(T64, ZSTD(1)),
+  identified UInt64 codec(ZSTD(1)),
+  visitor UInt64 alias if(identified = 0, opener, identified),
   visitor_kind Enum8('rotating' = 0, 'device' = 1, 'user' = 2) codec(ZSTD(1)),
   started_at Int64 codec(Delta, ZSTD(1)),
   sequence UInt64 codec(Delta, ZSTD(1)),

@@ -1,15 +1,17 @@
 /** Synchronous queries: a query worker sends its statements to a network thread. */
 import { StoreFault } from "../../events/fault.ts"
-import { answerRequests, openThreadChannel } from "../../thread-channel.ts"
+import { answerRequests, openThreadChannel, type SentRequest } from "../../thread-channel.ts"
 import { ClickhouseFault, type ClickhouseServer, createClickhouse, type Send, type StatementOptions } from "../client.ts"
 
 export type ReadOptions = Pick<StatementOptions, "parameters" | "settings" | "timeoutMs">
 
 export interface Channel {
-  /** Returns the answer to a query in the format `Native`. `check` throws when the query was cancelled; then its request is closed. */
-  read(sql: string, options: ReadOptions, check: () => void): Uint8Array
+  /** Sends a query. Its answer is in the format `Native`. */
+  send(sql: string, options: ReadOptions): SentQuery
   close(): void
 }
+
+export type SentQuery = SentRequest<Uint8Array>
 
 interface ReadRequest {
   sql: string
@@ -19,8 +21,14 @@ type ReadAnswer = { bytes: Uint8Array<ArrayBuffer> } | { code: number | undefine
 
 /** Opens a channel. `threadUrl` is a worker that calls `answerReads`. */
 export function openChannel(threadUrl: string, server: ClickhouseServer): Channel {
-  const { ask, close } = openThreadChannel<ClickhouseServer, ReadRequest, ReadAnswer>(threadUrl, server)
-  return { read: (sql, options, check) => contentOf(ask({ sql, options }, check)), close }
+  const { send, close } = openThreadChannel<ClickhouseServer, ReadRequest, ReadAnswer>(threadUrl, server)
+  return {
+    send(sql, options) {
+      const { receive, cancel } = send({ sql, options })
+      return { receive: (check) => contentOf(receive(check)), cancel }
+    },
+    close,
+  }
 }
 
 function contentOf(answer: ReadAnswer): Uint8Array {

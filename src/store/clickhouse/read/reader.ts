@@ -7,6 +7,7 @@ import { propertyDictionary } from "../../events/dictionary/texts.ts"
 import { visiblePart } from "../../events/masked-part.ts"
 import type { Dictionary, EventReader, Imports, Part, Snapshot, VisitorNumbers } from "../../events/part.ts"
 import { Results } from "../../events/results.ts"
+import { type AskedSlice, ReadAhead } from "./ahead.ts"
 import type { Channel } from "./channel.ts"
 import { bundleOf, decodeUnits, type ReadColumn, TEXT_COLUMNS } from "./columns.ts"
 import type { NativeBlock } from "./native.ts"
@@ -68,6 +69,7 @@ class ClickhouseReader implements EventReader {
   readonly #local: EventReader
   readonly #check: () => void
   readonly #sites = new Map<number, SiteState>()
+  readonly #ahead = new ReadAhead()
   #lastSlice = 0
 
   constructor({ channel, cacheBytes, local, check }: ClickhouseReaderOptions) {
@@ -80,6 +82,7 @@ class ClickhouseReader implements EventReader {
 
   snapshot(siteId: number, kind: SegmentKind = "visits", imports: Imports = [], alongside?: SegmentKind): Snapshot {
     this.#cache.beginReport()
+    this.#ahead.clear()
     const state = this.#stateOf(siteId)
     if (state.outdated?.isSettled) state.outdated = undefined
     else if (state.outdated) state.outdated.isSettled = true
@@ -119,6 +122,7 @@ class ClickhouseReader implements EventReader {
   }
 
   close(): void {
+    this.#ahead.clear()
     this.#channel.close()
     this.#local.close()
   }
@@ -143,12 +147,25 @@ class ClickhouseReader implements EventReader {
     const slices = list.follow(lister).map((slice) => this.#settled(lister, state, slice))
     /** Units that this snapshot has read so far. Further slices are read with all of them at once. */
     const units = new Set<string>()
+    const isMissing = (slice: Slice, unit: string) => this.#cache.get(`${slice.id} ${firstOf(unit)}`) === undefined
+    const ask = (slice: Slice, unit: string) => {
+      const missing = [...units].filter((other) => other === unit || isMissing(slice, other))
+      return { units: missing, query: lister.ask(slice, missing) }
+    }
+    /** Place of the slice that was read last. */
+    let last = Number.NaN
     const read = (slice: Slice, unit: string, column: string): ReadColumn => {
       const known = this.#cache.get(`${slice.id} ${column}`) as ReadColumn | undefined // a name always stands for the same type
       if (known) return known
       for (const one of bundleOf(unit)) units.add(one)
-      const isMissing = (other: string) => other === unit || this.#cache.get(`${slice.id} ${firstOf(other)}`) === undefined
-      return this.#readUnits(lister, state, slice, [...units].filter(isMissing), units).get(column)!
+      const asked = this.#ahead.take(slice, unit) ?? ask(slice, unit)
+      const place = slices.indexOf(slice)
+      // A query that goes on to the next slice has asked for all units that it needs, and goes on.
+      if (place === last + 1)
+        for (const next of slices.slice(place + 1, place + 1 + AHEAD))
+          if (next.importId === slice.importId && isMissing(next, unit)) this.#ahead.add(next, () => ask(next, unit))
+      last = place
+      return this.#received(lister, state, slice, asked, units).get(column)!
     }
     const parts = slices.filter(({ visits }) => visits > 0).map((slice) => new SlicePart(siteId, slice, read))
     return { lister, slices, parts: visibleParts(parts, imports) }
@@ -168,14 +185,14 @@ class ClickhouseReader implements EventReader {
     return settled
   }
 
-  #readUnits(
+  #received(
     lister: Lister,
     state: SiteState,
     slice: Slice,
-    units: readonly string[],
+    { query, units }: AskedSlice,
     allUnits: ReadonlySet<string>,
   ): Map<string, ReadColumn> {
-    const blocks = lister.columns(slice, units)
+    const blocks = lister.receive(query, slice)
     if (!blocks) {
       const { from, to, units: former } = state.outdated ?? { ...slice, units: new Set<string>() }
       const all = new Set([...former, ...allUnits])
@@ -207,6 +224,9 @@ class ClickhouseReader implements EventReader {
     return dictionary
   }
 }
+
+/** Number of slices that are asked for before a query needs them. */
+const AHEAD = 2
 
 interface KindParts {
   lister: Lister

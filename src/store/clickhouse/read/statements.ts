@@ -2,7 +2,7 @@
 import type { SegmentKind } from "../../events/bytes/lanes.ts"
 import { ARRIVAL_UNIT_MS } from "../../events/part.ts"
 import type { Settings } from "../client.ts"
-import type { Channel } from "./channel.ts"
+import type { Channel, SentQuery } from "./channel.ts"
 import { columnsOf, ORDER_COLUMNS } from "./columns.ts"
 import { type NativeBlock, readBlocks, type Texts, type Wide, wideNumbers } from "./native.ts"
 import type { Bucket, Slice } from "./slices.ts"
@@ -14,7 +14,7 @@ export interface Source {
 }
 
 /** Limits of each query. The time is that of a report. */
-const LIMITS: Settings = { max_execution_time: 15, max_memory_usage: 4 << 30, skip_unavailable_shards: 0, max_threads: 2 }
+const LIMITS: Settings = { max_execution_time: 15, max_memory_usage: 4 * 2 ** 30, skip_unavailable_shards: 0, max_threads: 2 }
 /** All versions of a visit are in one partition. Each block of an answer repeats the texts that occur in it. */
 const READING: Settings = { do_not_merge_across_partitions_select_final: 1, max_block_size: 1 << 17, preferred_block_size_bytes: 1 << 26 }
 const TIMEOUT_MS = 20_000
@@ -94,15 +94,20 @@ export class Lister {
     })
   }
 
-  /** Reads columns of a slice, in any order. Returns undefined when the slice has changed since it was listed. */
-  columns(slice: Slice, units: readonly string[]): NativeBlock[] | undefined {
-    const blocks = this.#columns(slice, columnsOf(units))
+  /** Asks for columns of a slice, whose rows are in any order. */
+  ask(slice: Slice, units: readonly string[]): SentQuery {
+    return this.#send(...columnsStatement(slice, columnsOf(units)))
+  }
+
+  /** Returns columns that were asked for, or undefined when the slice has changed since it was listed. */
+  receive(sent: SentQuery, slice: Slice): NativeBlock[] | undefined {
+    const blocks = readBlocks(sent.receive(this.#check))
     return markOf(blocks) === slice.mark ? blocks : undefined
   }
 
   /** Reads columns of a slice that changes all the time, and what it is at the same moment. */
   current(slice: Slice, units: readonly string[]): { blocks: NativeBlock[]; slice: Omit<Slice, "id"> } {
-    const blocks = this.#columns(slice, [...FACTS, ...columnsOf(units)])
+    const blocks = this.#read(...columnsStatement(slice, [...FACTS, ...columnsOf(units)]))
     const facts = { ...slice, visits: 0, events: 0, mark: markOf(blocks) }
     for (const block of blocks) {
       const column = (name: string) => numbers(block, name)
@@ -118,15 +123,6 @@ export class Lister {
       }
     }
     return { blocks, slice: facts }
-  }
-
-  #columns({ importId, run, from, to }: Slice, columns: readonly string[]): NativeBlock[] {
-    const names = [...new Set([...ORDER_COLUMNS, ...columns])].map((name) => `\`${name}\``)
-    // The server would sort whole rows. Most answers are in order already.
-    const selected = ["cityHash64(visit, version) as mark", "toUInt32(length(e.offset)) as sizes", ...names]
-    const sql = `select ${selected.join(", ")} ${FROM}
-      where ${SOURCE} and opened_at >= {from:Int64} and opened_at < {to:Int64} and import_id = {import:UInt32} and run = {run:UInt32}`
-    return this.#read(sql, { from, to, import: importId, run })
   }
 
   /** Returns the different texts of columns between two openings, among them those of former versions of visits. */
@@ -147,11 +143,26 @@ export class Lister {
     return this.#read(sql, { from, to, ...parameters }).flatMap((block) => texts(block, "text"))
   }
 
-  #read(sql: string, parameters: Readonly<Record<string, string | number | readonly number[]>> = {}): NativeBlock[] {
+  #read(sql: string, parameters: StatementParameters = {}): NativeBlock[] {
+    return readBlocks(this.#send(sql, parameters).receive(this.#check))
+  }
+
+  #send(sql: string, parameters: StatementParameters): SentQuery {
     const { siteId, kind } = this.#source
     const own = { site: siteId, kind, ...parameters }
-    return readBlocks(this.#channel.read(sql, { parameters: own, settings: { ...LIMITS, ...READING }, timeoutMs: TIMEOUT_MS }, this.#check))
+    return this.#channel.send(sql, { parameters: own, settings: { ...LIMITS, ...READING }, timeoutMs: TIMEOUT_MS })
   }
+}
+
+type StatementParameters = Readonly<Record<string, string | number | readonly number[]>>
+
+function columnsStatement({ importId, run, from, to }: Slice, columns: readonly string[]): [sql: string, StatementParameters] {
+  const names = [...new Set([...ORDER_COLUMNS, ...columns])].map((name) => `\`${name}\``)
+  // The server would sort whole rows. Most answers are in order already.
+  const selected = ["cityHash64(visit, version) as mark", "toUInt32(length(e.offset)) as sizes", ...names]
+  const sql = `select ${selected.join(", ")} ${FROM}
+    where ${SOURCE} and opened_at >= {from:Int64} and opened_at < {to:Int64} and import_id = {import:UInt32} and run = {run:UInt32}`
+  return [sql, { from, to, import: importId, run }]
 }
 
 function numbers(block: NativeBlock, name: string): ArrayLike<number> {
