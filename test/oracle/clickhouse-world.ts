@@ -2,6 +2,8 @@ import { createClickhouse } from "../../src/store/clickhouse/client.ts"
 import { migrateClickhouse } from "../../src/store/clickhouse/migrate.ts"
 import { type Channel, openChannel } from "../../src/store/clickhouse/read/channel.ts"
 import { openClickhouseReader } from "../../src/store/clickhouse/read/reader.ts"
+import { ChangeReader } from "../../src/store/clickhouse/ship/changes.ts"
+import { TotalsShipper } from "../../src/store/clickhouse/ship/totals.ts"
 import type { EventReader, Snapshot } from "../../src/store/events/part.ts"
 import { sendDirectly } from "../store/clickhouse/chdb.ts"
 import { Mirror, visitorValue } from "../store/clickhouse/mirror.ts"
@@ -16,10 +18,14 @@ import { World } from "./world.ts"
 class ClickhouseWorld extends World {
   readonly #mirror: Mirror
   readonly #remote: EventReader
+  readonly #changes: ChangeReader
+  readonly #totals: TotalsShipper
 
   constructor(random: Random, time: Time, mirror: Mirror, channel: Channel) {
     super(random, time)
     this.#mirror = mirror
+    this.#changes = new ChangeReader(this.path, 1)
+    this.#totals = new TotalsShipper({ reader: this.#changes, clickhouse: mirror.clickhouse, node: 1 })
     const local: EventReader = {
       snapshot: (...args) => this.reader.snapshot(...args),
       rows: (...args) => this.reader.rows(...args),
@@ -29,9 +35,15 @@ class ClickhouseWorld extends World {
     this.#remote = openClickhouseReader({ channel, cacheBytes: 8 << 20, local, check() {} })
   }
 
+  override [Symbol.dispose](): void {
+    this.#changes.close()
+    super[Symbol.dispose]()
+  }
+
   /** Brings ClickHouse to the state of the embedded store. */
   async follow(): Promise<void> {
     for (const { id } of SITES) await this.#mirror.follow(this.reader.snapshot(id, "visits", "all"))
+    await this.#totals.ship()
   }
 
   override snapshot(siteId: number): Snapshot {

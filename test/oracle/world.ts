@@ -25,7 +25,7 @@ interface TrueVisit extends RawVisit {
 /** A real event store through all its states, and the plain list of its expected content. */
 export class World {
   readonly #folder = temporaryFolder()
-  readonly #path = join(this.#folder.path, "events.db")
+  readonly path = join(this.#folder.path, "events.db")
   readonly #random: Random
   readonly #time: Time
   /** The server's clock, later than all events. */
@@ -44,7 +44,7 @@ export class World {
     this.#random = random
     this.#time = time
     this.#now = Date.parse(`${time.day}T00:00:00Z`) + 10 * 24 * HOUR
-    this.#store = openEventStore(this.#path, { now: this.#now })
+    this.#store = openEventStore(this.path, { now: this.#now })
     this.reader = this.#openReader()
   }
 
@@ -215,7 +215,7 @@ export class World {
 
   #reopen(tailBytes?: number): void {
     this.#store.close()
-    this.#store = openEventStore(this.#path, { now: this.#now, ...(tailBytes && { tailBytes }) })
+    this.#store = openEventStore(this.path, { now: this.#now, ...(tailBytes && { tailBytes }) })
   }
 
   [Symbol.dispose](): void {
@@ -224,7 +224,7 @@ export class World {
     this.#folder[Symbol.dispose]()
   }
 
-  #openReader = () => openEventReader(this.#path, { cacheBytes: 1 << 20 })
+  #openReader = () => openEventReader(this.path, { cacheBytes: 1 << 20 })
 
   #writeNext(writer: Writer, writing: WrittenVisit): void {
     const { plan, next, visit } = writing

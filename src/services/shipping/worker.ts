@@ -2,6 +2,7 @@ import { createClickhouse } from "../../store/clickhouse/client.ts"
 import { ROW_COLUMNS } from "../../store/clickhouse/row-binary.ts"
 import { ChangeReader } from "../../store/clickhouse/ship/changes.ts"
 import { Shipper } from "../../store/clickhouse/ship/shipper.ts"
+import { TotalsShipper } from "../../store/clickhouse/ship/totals.ts"
 import type { FromShipper, ToShipper } from "./messages.ts"
 import { sendToClickhouse } from "./network.ts"
 
@@ -20,11 +21,14 @@ self.onmessage = ({ data }: MessageEvent<ToShipper>) => {
 
 function start({ path, node, server, settings }: Extract<ToShipper, { type: "open" }>): void {
   const clickhouse = createClickhouse(server, sendToClickhouse)
+  const reader = new ChangeReader(path, node)
+  const totals = new TotalsShipper({ reader, clickhouse, node, settings })
   shipper = new Shipper({
-    reader: new ChangeReader(path, node),
+    reader,
     node,
     insert: (rows, token) =>
       clickhouse.insert("visits", ROW_COLUMNS, rows, { settings: { ...settings, insert_deduplication_token: token } }),
+    shipTotals: () => totals.ship(),
     siteKey,
     clock: CLOCK,
     onConfirmed: (confirmation) => post({ type: "confirmed", ...confirmation }),

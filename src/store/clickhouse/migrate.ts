@@ -1,9 +1,13 @@
 import { type AppliedMigration, type Migration, type MigrationStamp, pendingOf, StoreRefusal } from "../migrations.ts"
 import { type Clickhouse, ClickhouseFault } from "./client.ts"
 import visits from "./migrations/0001_visits.sql" with { type: "text" }
+import totals from "./migrations/0002_totals.sql" with { type: "text" }
 
 /** The migrations of the schema, in order. Each is one statement that can be repeated, because changes of a schema have no transactions. */
-export const MIGRATIONS: readonly Migration[] = [{ name: "0001_visits", sql: visits }]
+export const MIGRATIONS: readonly Migration[] = [
+  { name: "0001_visits", sql: visits },
+  { name: "0002_totals", sql: totals },
+]
 
 const OWNER = "core"
 const RECORDED = `create table if not exists migrations (

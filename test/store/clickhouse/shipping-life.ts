@@ -5,6 +5,7 @@ import type { Clickhouse } from "../../../src/store/clickhouse/client.ts"
 import { ROW_COLUMNS } from "../../../src/store/clickhouse/row-binary.ts"
 import { ChangeReader } from "../../../src/store/clickhouse/ship/changes.ts"
 import { Shipper } from "../../../src/store/clickhouse/ship/shipper.ts"
+import { TotalsShipper } from "../../../src/store/clickhouse/ship/totals.ts"
 import type { SegmentKind } from "../../../src/store/events/bytes/lanes.ts"
 import { type EventStore, openEventStore } from "../../../src/store/events/events.ts"
 import { openEventReader } from "../../../src/store/events/reader.ts"
@@ -64,10 +65,12 @@ export class ShippingLife {
   startShipping(): void {
     this.#reader?.close()
     this.#reader = new ChangeReader(this.path, 7)
+    const totals = new TotalsShipper({ reader: this.#reader, clickhouse: this.#options.clickhouse, node: 7 })
     this.shipper = new Shipper({
       reader: this.#reader,
       node: 7,
       insert: (rows) => this.#insert(rows),
+      shipTotals: () => totals.ship(),
       siteKey,
       clock: { monotonic: () => this.now },
       onConfirmed: ({ position, segments }) => this.store.confirmShipped(position, segments, this.now),

@@ -1,9 +1,8 @@
 import type { DictionaryName } from "../../../domain/dimension.ts"
-import { IMPORTED_KINDS } from "../../../domain/imported.ts"
+import { IMPORTED_TABLES, type VisibleImport } from "../../../domain/imported.ts"
 import { laneOf, type SegmentKind } from "../../events/bytes/lanes.ts"
 import { ColumnCache } from "../../events/cache.ts"
 import { OutdatedSnapshot } from "../../events/dictionary/read-dictionary.ts"
-import { propertyDictionary } from "../../events/dictionary/texts.ts"
 import { visiblePart } from "../../events/masked-part.ts"
 import type { Dictionary, EventReader, Imports, Part, Snapshot, VisitorNumbers } from "../../events/part.ts"
 import { Results } from "../../events/results.ts"
@@ -15,13 +14,13 @@ import { SiteNumbers } from "./numbers.ts"
 import { SlicePart } from "./slice-part.ts"
 import { type Slice, SliceList } from "./slices.ts"
 import { Lister } from "./statements.ts"
-import { RenumberedTotals } from "./totals.ts"
+import { type ListedTotals, RemoteTotals } from "./totals.ts"
 
 export interface ClickhouseReaderOptions {
   channel: Channel
   /** Limits the cache of columns in memory. */
   cacheBytes: number
-  /** Reads what is not in ClickHouse: row tables and imported totals. */
+  /** Reads what is not in ClickHouse: row tables. */
   local: EventReader
   /** Throws when the query that is running was cancelled. */
   check(): void
@@ -47,6 +46,8 @@ interface SiteState {
   slices: Map<SegmentKind, SliceList>
   /** Ids of the slices whose texts are all numbered, by the name of the dictionary. */
   numbered: Map<DictionaryName, ReadonlySet<number>>
+  /** Ids of the totals whose texts are all numbered. */
+  totals: Set<number>
   /** Ids of the slices whose visitors are all numbered. */
   visitors: Set<number>
   /** What the last queries found changed, until one finds nothing. */
@@ -89,8 +90,9 @@ class ClickhouseReader implements EventReader {
     const read = this.#partsOf(siteId, state, kind, imports)
     const others = alongside && this.#partsOf(siteId, state, alongside, imports)
     const slices = [...read.slices, ...(others?.slices ?? [])]
-    const local = this.#local.snapshot(siteId, kind, imports)
-    const hasTotals = IMPORTED_KINDS.some((kind) => local.totals(kind).length > 0)
+    const local = this.#local.snapshot(siteId, kind)
+    const shown = imports === "all" ? [] : imports
+    const totals = kind === "visits" && shown.length > 0 ? this.#totalsOf(siteId, state, read.lister, shown) : []
     const unnumbered = slices.filter(({ id }) => !state.visitors.has(id))
     return {
       siteId,
@@ -100,13 +102,13 @@ class ClickhouseReader implements EventReader {
       parts: read.parts,
       ...(others && { alongside: others.parts }),
       dictionary: (name) => {
-        if (hasTotals) numberLocalTexts(state, local, name)
+        numberTotals(state, totals, name)
         return this.#dictionary(state, name, [read, ...(others ? [others] : [])])
       },
-      imports: local.imports,
-      totals: (kind) => local.totals(kind).map((part) => new RenumberedTotals(part, kind, local, state.numbers)),
+      imports: shown,
+      totals: (kind) => totals.filter((part) => part.kind === kind),
       version: {
-        sealed: `${laneOf(siteId, kind)} ${slices.map(({ id }) => id).join()} ${local.version.sealed} ${JSON.stringify(imports)}`,
+        sealed: `${laneOf(siteId, kind)} ${slices.map(({ id }) => id).join()} ${totals.map(({ id }) => id).join()} ${JSON.stringify(imports)}`,
         tail: "",
       },
       results: this.#results,
@@ -131,10 +133,26 @@ class ClickhouseReader implements EventReader {
     let state = this.#sites.get(siteId)
     if (!state) {
       if (this.#sites.size >= MAX_SITES) this.#sites.clear()
-      state = { numbers: new SiteNumbers(), slices: new Map(), numbered: new Map(), visitors: new Set(), outdated: undefined }
+      state = {
+        numbers: new SiteNumbers(),
+        slices: new Map(),
+        numbered: new Map(),
+        totals: new Set(),
+        visitors: new Set(),
+        outdated: undefined,
+      }
       this.#sites.set(siteId, state)
     }
     return state
+  }
+
+  #totalsOf(siteId: number, { numbers }: SiteState, lister: Lister, shown: readonly VisibleImport[]): RemoteTotals[] {
+    const isShown = ({ importId, run }: ListedTotals) => shown.some((one) => one.id === importId && run <= one.run)
+    const options = { siteId, numbers, cache: this.#cache, read: (listed: ListedTotals) => lister.totalsContent(listed) }
+    return lister
+      .totals()
+      .filter(isShown)
+      .map((listed) => new RemoteTotals(listed, options))
   }
 
   #partsOf(siteId: number, state: SiteState, kind: SegmentKind, imports: Imports): KindParts {
@@ -249,13 +267,15 @@ function visitorNumbers({ numbers }: SiteState, parts: readonly Part[]): Visitor
   }
 }
 
-/** Gives numbers to the texts of the local store, which imported totals refer to. */
-function numberLocalTexts({ numbers }: SiteState, local: Snapshot, name: DictionaryName): void {
-  const key = isPropertyDictionary(name) ? local.dictionary("property").find(propertyOf(name, numbers)) : undefined
-  if (isPropertyDictionary(name) && key === undefined) return
-  const texts = local.dictionary(key === undefined ? name : propertyDictionary(key))
-  const dictionary = numbers.dictionary(name)
-  for (let id = 1; id < texts.size; id++) dictionary.number(texts.text(id))
+/** Gives numbers to the texts of totals that a dictionary has. */
+function numberTotals(state: SiteState, totals: readonly RemoteTotals[], name: DictionaryName): void {
+  const wanted = isPropertyDictionary(name) ? "property" : name
+  for (const part of totals) {
+    const dictionaries: readonly DictionaryName[] = Object.values(IMPORTED_TABLES[part.kind].texts)
+    if (state.totals.has(part.id) || !dictionaries.includes(wanted)) continue
+    part.load()
+    state.totals.add(part.id)
+  }
 }
 
 const PROPERTY = "property:"

@@ -1,11 +1,14 @@
 /** The statements of the reader. All of them name the site, and all except for those that only look for changes read `final`. */
+import type { ImportedKind } from "../../../domain/imported.ts"
 import type { SegmentKind } from "../../events/bytes/lanes.ts"
+import { OutdatedSnapshot } from "../../events/dictionary/read-dictionary.ts"
 import { ARRIVAL_UNIT_MS } from "../../events/part.ts"
 import type { Settings } from "../client.ts"
 import type { Channel, SentQuery } from "./channel.ts"
 import { columnsOf, ORDER_COLUMNS } from "./columns.ts"
 import { type NativeBlock, readBlocks, type Texts, type Wide, wideNumbers } from "./native.ts"
 import type { Bucket, Slice } from "./slices.ts"
+import type { ListedTotals } from "./totals.ts"
 
 /** The visits that a statement may read. */
 export interface Source {
@@ -43,6 +46,10 @@ const BUCKETS = `select ${MONTH} as month, import_id, run,
     max(started_at + (arrival + 1) * ${ARRIVAL_UNIT_MS}) as last_arrival
   ${FROM} where ${SOURCE} and month in {months:Array(UInt32)}
   group by month, import_id, run, step, since order by since, import_id, run`
+
+const TOTALS = `select node, segment, import_id, run, kind, rows, first_day, last_day from totals final where site_id = {site:UInt32}
+  order by import_id, segment, node`
+const CONTENT = "select content from totals final where site_id = {site:UInt32} and node = {node:UInt8} and segment = {segment:UInt32}"
 
 /** Columns that tell what a slice is. */
 const FACTS = ["length", "arrival"]
@@ -123,6 +130,26 @@ export class Lister {
       }
     }
     return { blocks, slice: facts }
+  }
+
+  /** Lists the segments of imported totals of the site. */
+  totals(): ListedTotals[] {
+    return this.#read(TOTALS).flatMap((block) => {
+      const column = (name: string) => numbers(block, name)
+      const [node, segment, importId, run] = [column("node"), column("segment"), column("import_id"), column("run")]
+      const [rows, firstDay, lastDay, kind] = [column("rows"), column("first_day"), column("last_day"), texts(block, "kind")]
+      return Array.from({ length: block.rows }, (_, row) => ({
+        ...{ node: node[row]!, segment: segment[row]!, importId: importId[row]!, run: run[row]!, kind: kind[row] as ImportedKind }, // as inserted
+        ...{ rows: rows[row]!, firstDay: firstDay[row]!, lastDay: lastDay[row]! },
+      }))
+    })
+  }
+
+  /** Returns the content of a segment of totals. Throws `OutdatedSnapshot` when it was removed. */
+  totalsContent({ node, segment }: ListedTotals): string {
+    const [content] = this.#read(CONTENT, { node, segment }).flatMap((block) => texts(block, "content"))
+    if (content === undefined) throw new OutdatedSnapshot("Totals were removed since the snapshot")
+    return content
   }
 
   /** Returns the different texts of columns between two openings, among them those of former versions of visits. */

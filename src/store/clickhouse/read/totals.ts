@@ -1,71 +1,104 @@
 import type { DictionaryName } from "../../../domain/dimension.ts"
 import { IMPORTED_TABLES, type ImportedKind } from "../../../domain/imported.ts"
+import type { ColumnCache } from "../../events/cache.ts"
 import { propertyDictionary } from "../../events/dictionary/texts.ts"
-import type { Snapshot } from "../../events/part.ts"
 import type { TotalsPart } from "../../events/totals.ts"
+import type { TotalsContent } from "../ship/totals.ts"
+import type { ReadColumn } from "./columns.ts"
 import type { SiteNumbers } from "./numbers.ts"
 
-/** Imported totals of the local store with the numbers that the reader of ClickHouse gives to their texts. */
-export class RenumberedTotals implements TotalsPart {
+/** A segment of totals as ClickHouse lists it. */
+export interface ListedTotals {
+  node: number
+  segment: number
+  importId: number
+  run: number
+  kind: ImportedKind
+  rows: number
+  firstDay: number
+  lastDay: number
+}
+
+interface RemoteTotalsOptions {
+  siteId: number
+  cache: ColumnCache
+  numbers: SiteNumbers
+  /** Reads the content, which is a text of JSON. */
+  read(listed: ListedTotals): string
+}
+
+/** A segment of imported totals on ClickHouse. It is read when a column is first requested. */
+export class RemoteTotals implements TotalsPart {
+  /** The number of the node is part of it, because segments are numbered by each node. */
   readonly id: number
+  readonly kind: ImportedKind
   readonly importId: number
   readonly run: number
   readonly rows: number
   readonly firstDay: number
   readonly lastDay: number
-  readonly #part: TotalsPart
-  readonly #kind: ImportedKind
-  readonly #local: Pick<Snapshot, "dictionary">
-  readonly #numbers: SiteNumbers
+  readonly #listed: ListedTotals
+  readonly #options: RemoteTotalsOptions
 
-  constructor(part: TotalsPart, kind: ImportedKind, local: Pick<Snapshot, "dictionary">, numbers: SiteNumbers) {
-    this.id = part.id
-    this.importId = part.importId
-    this.run = part.run
-    this.rows = part.rows
-    this.firstDay = part.firstDay
-    this.lastDay = part.lastDay
-    this.#part = part
-    this.#kind = kind
-    this.#local = local
-    this.#numbers = numbers
+  constructor(listed: ListedTotals, options: RemoteTotalsOptions) {
+    this.id = listed.segment * 256 + listed.node
+    this.kind = listed.kind
+    this.importId = listed.importId
+    this.run = listed.run
+    this.rows = listed.rows
+    this.firstDay = listed.firstDay
+    this.lastDay = listed.lastDay
+    this.#listed = listed
+    this.#options = options
   }
 
   days(): Uint32Array {
-    return this.#part.days()
+    return this.text("day")
   }
   hours(): Uint32Array {
-    return this.#part.hours()
-  }
-  count(column: string): Float64Array {
-    return this.#part.count(column)
+    return this.text("hour")
   }
   text(column: string): Uint32Array {
-    const own = this.#part.text(column)
-    const dictionary = (IMPORTED_TABLES[this.#kind].texts as Readonly<Record<string, DictionaryName>>)[column]! // one of its columns
-    if (column !== "value" && column !== "link_url" && column !== "path")
-      return own.map((number) => this.#renumbered(dictionary, dictionary, number))
-    const keys = this.#keys(column)
-    return own.map((number, row) => (number === 0 ? 0 : this.#renumbered(...this.#valuesOf(keys(row)), number)))
+    return this.#column(column) as Uint32Array // see `load`
+  }
+  count(column: string): Float64Array {
+    return this.#column(column) as Float64Array // see `load`
   }
 
-  /** Returns the local number of the key of the property whose values a column has, by row. */
-  #keys(column: string): (row: number) => number {
-    if (column === "value") {
-      const keys = this.#part.text("property")
-      return (row) => keys[row]!
+  /** Reads the columns and gives numbers to their texts. */
+  load(): Map<string, ReadColumn> {
+    const { siteId, cache, numbers, read } = this.#options
+    const { days, hours, counts, texts } = JSON.parse(read(this.#listed)) as TotalsContent // written by `ship/totals.ts`
+    const columns = new Map<string, ReadColumn>([
+      ["day", Uint32Array.from(days)],
+      ["hour", Uint32Array.from(hours)],
+      ...Object.entries(counts).map(([name, values]) => [name, Float64Array.from(values)] as const),
+    ])
+    // The column `property` comes before `value`, whose dictionary depends on it.
+    for (const [name, { list, places }] of Object.entries(texts)) {
+      const dictionaryOf = this.#dictionaryOf(name, columns)
+      columns.set(
+        name,
+        Uint32Array.from(places, (place, row) => (list[place] === "" ? 0 : numbers.dictionary(dictionaryOf(row)).number(list[place]!))),
+      )
     }
-    const key = this.#local.dictionary("property").find(column === "path" ? "path" : "url") ?? 0
-    return () => key
+    for (const [name, column] of columns) cache.set(`${siteId} ${this.id} total ${name}`, column)
+    return columns
   }
 
-  /** Returns the names of the dictionary of a property's values, the local one and the reader's. */
-  #valuesOf(localKey: number): [DictionaryName, DictionaryName] {
-    const key = this.#numbers.dictionary("property").number(this.#local.dictionary("property").text(localKey))
-    return [propertyDictionary(localKey), propertyDictionary(key)]
+  #dictionaryOf(column: string, columns: ReadonlyMap<string, ReadColumn>): (row: number) => DictionaryName {
+    if (column === "value") return (row) => propertyDictionary(columns.get("property")![row]!)
+    const { numbers } = this.#options
+    if (column === "link_url" || column === "path") {
+      const key = numbers.dictionary("property").number(column === "path" ? "path" : "url")
+      return () => propertyDictionary(key)
+    }
+    const dictionary = (IMPORTED_TABLES[this.kind].texts as Readonly<Record<string, DictionaryName>>)[column]! // one of its columns
+    return () => dictionary
   }
 
-  #renumbered(local: DictionaryName, own: DictionaryName, number: number): number {
-    return this.#numbers.dictionary(own).number(this.#local.dictionary(local).text(number))
+  #column(name: string): ReadColumn {
+    const known = this.#options.cache.get(`${this.#options.siteId} ${this.id} total ${name}`) as ReadColumn | undefined // `load` sets it
+    return known ?? this.load().get(name)!
   }
 }

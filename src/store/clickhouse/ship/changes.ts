@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite"
 import type { DictionaryName } from "../../../domain/dimension.ts"
+import { IMPORTED_KINDS } from "../../../domain/imported.ts"
 import { kindOfLane, laneOf, siteOfLane } from "../../events/bytes/lanes.ts"
 import { ColumnCache } from "../../events/cache.ts"
 import { openForReading } from "../../events/database.ts"
@@ -15,8 +16,10 @@ import { runSteps } from "../../events/steps.ts"
 import { orderOfChosen } from "../../events/tail/order.ts"
 import type { SiteTail } from "../../events/tail/tail.ts"
 import { readState, Tails } from "../../events/tail/tails.ts"
+import { openTotals } from "../../events/totals.ts"
 import type { Hash64 } from "../../events/writer.ts"
 import type { VisitRow } from "../visit-row.ts"
+import type { ChangedTotals, TotalsKey } from "./totals.ts"
 import { type RowContext, rowsOf, storedByVisit } from "./visit-rows.ts"
 
 /** Visits of one part that the engine does not have, as rows. */
@@ -104,6 +107,29 @@ export class ChangeReader {
         const next = nextUnshipped(this.#db, afterSegment)
         const segment = next && this.#segment(segmentById(this.#db, next.id), record, (next.floor ?? 0) > this.#missed)
         return { record, visits, segment }
+      })(),
+    )
+  }
+
+  /**
+   * Returns how the segments of imported totals differ from those that the engine has, by segment. Undefined when the store has not changed since
+   * a state, given by number.
+   */
+  changedTotals(known: ReadonlyMap<number, TotalsKey>, since: number): ChangedTotals | undefined {
+    return translateErrors(() =>
+      this.#db.transaction(() => {
+        const generation = readState(this.#db, "generation")
+        if (generation === since) return undefined
+        const epoch = readState(this.#db, "dictionary_epoch")
+        const stored = totalsSegments(this.#db)
+        const ids = new Set(stored.map(({ segment }) => segment))
+        const sites = new Set(stored.filter(({ segment }) => !known.has(segment)).map(({ siteId }) => siteId))
+        const added = [...sites].flatMap((siteId) => {
+          const dictionary = (name: DictionaryName) => new ReadDictionary(this.#db, this.#texts, { siteId, name, epoch })
+          const parts = openTotals(this.#db, siteId, this.#cache).filter(({ id }) => !known.has(id))
+          return parts.map((part) => ({ siteId, kind: part.kind, part, dictionary: memoized(dictionary) }))
+        })
+        return { generation, added, removed: [...known.values()].filter(({ segment }) => !ids.has(segment)) }
       })(),
     )
   }
@@ -219,5 +245,22 @@ export class ChangeReader {
     const site = { dictionaries: new Map(), values: new VisitorValues(this.#db, { siteId, siteKey, node: this.#node, logged }) }
     this.#sites.set(siteId, site)
     return site
+  }
+}
+
+/** Returns the segments of imported totals. */
+function totalsSegments(db: Database): TotalsKey[] {
+  const kinds = IMPORTED_KINDS.map((kind) => `'${kind}'`).join(", ")
+  const sql = `select site_id as siteId, id as segment from segments where retired_at is null and kind in (${kinds})`
+  return db.query<TotalsKey, []>(sql).all()
+}
+
+/** Memoizes the dictionaries of a site. */
+function memoized(open: (name: DictionaryName) => ReadDictionary): (name: DictionaryName) => ReadDictionary {
+  const opened = new Map<DictionaryName, ReadDictionary>()
+  return (name) => {
+    const dictionary = opened.get(name) ?? open(name)
+    opened.set(name, dictionary)
+    return dictionary
   }
 }

@@ -19,6 +19,8 @@ interface ShipperOptions {
   node: number
   /** Inserts rows. Resolves once they are stored as durably as acknowledged events must be. Repeats with a token may be ignored. */
   insert(rows: Uint8Array<ArrayBuffer>, token: string): Promise<void>
+  /** Ships what has changed of imported totals. */
+  shipTotals(): Promise<void>
   /** Returns the key of the pseudonyms of a site. */
   siteKey(siteId: number): Promise<Uint8Array>
   clock: Pick<Clock, "monotonic">
@@ -115,7 +117,10 @@ export class Shipper {
     this.#shipped = record
     this.#position = position
     if (isNews) onConfirmed({ record, position, segments: [] })
-    if (!segment) return false
+    if (!segment) {
+      await this.#options.shipTotals()
+      return false
+    }
     await this.#shipSegment(segment)
     this.#lastSegment = segment.id
     onConfirmed({ record, position, segments: [segment.id] })
