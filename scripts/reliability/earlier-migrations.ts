@@ -1,7 +1,7 @@
 import { EVENT_SCHEMA } from "../../src/store/events/database.ts"
 
 /** Tables without which the writer of this version cannot open a store, so that an earlier store can be made with it. */
-const REQUIRED = ["0008_early_visits"]
+const REQUIRED = ["0008_early_visits", "0012_month_sums"]
 
 /** Returns the first migrations of the event store, and those that the writer requires. */
 export const earlierMigrations = (count: number) =>

@@ -2,7 +2,7 @@ import type { ClickhouseServer } from "./clickhouse/client.ts"
 import { openChannel } from "./clickhouse/read/channel.ts"
 import { openClickhouseReader } from "./clickhouse/read/reader.ts"
 import type { EventReader } from "./events/part.ts"
-import { openEventReader } from "./events/reader.ts"
+import { type EventReaderOptions, openEventReader } from "./events/reader.ts"
 import { openRowReader, type RowServerPlace } from "./rows/reader.ts"
 
 /** Where the events of an instance are when they are on a server. */
@@ -21,12 +21,14 @@ export interface EventLocation {
   rows?: RowServerPlace
 }
 
-/** Opens the events of an instance for reading. `check` throws when the query that is running was cancelled. */
-export function openEvents(
-  { path, remote, rows }: EventLocation,
-  { cacheBytes, check }: { cacheBytes: number; check(): void },
-): EventReader {
-  const local = openEventReader(path, { cacheBytes, ...(rows && { rowTables: openRowReader(rows, check) }) })
+interface OpeningOptions extends Omit<EventReaderOptions, "rowTables"> {
+  /** Throws when the query that is running was cancelled. */
+  check(): void
+}
+
+/** Opens the events of an instance for reading. */
+export function openEvents({ path, remote, rows }: EventLocation, { check, ...options }: OpeningOptions): EventReader {
+  const local = openEventReader(path, { ...options, ...(rows && { rowTables: openRowReader(rows, check) }) })
   if (!remote) return local
-  return openClickhouseReader({ channel: openChannel(remote.networkUrl, remote.server), cacheBytes, local, check })
+  return openClickhouseReader({ channel: openChannel(remote.networkUrl, remote.server), cacheBytes: options.cacheBytes, local, check })
 }

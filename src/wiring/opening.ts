@@ -40,6 +40,7 @@ export async function openFoundation(options: AppOptions, publicUrl: () => strin
     await engine.close()
     throw error
   })
+  engine.onSums(instance.events.storeSums)
   await makeFirstUser(options, instance)
   return { instance, engine, slowQueries, placeFile }
 }

@@ -1,3 +1,4 @@
+import type { NewSums } from "../../store/events/tables/month-sums.ts"
 import type { SentStatement } from "../../store/events/tables/row-tables.ts"
 import { type Caller, Pool, type PoolOptions } from "./pool.ts"
 import { QUERIES, type QueryKind, type QueryOf, type ResultOf, type Task } from "./queries.ts"
@@ -27,12 +28,15 @@ export type PooledEngine = Engine & {
    * a query finds damage in the store.
    */
   begin(onDamage?: (detail: string) => void): void
+  /** Sets what stores the sums that workers compute. Until then they are kept in memory only. */
+  onSums(store: (sums: NewSums) => void): void
 }
 
 /** Opens an engine with query workers over the event store at `options.path`, which the main thread has open for writing. */
 export function openEngine(options: PoolOptions): PooledEngine {
   let reportDamage: (detail: string) => void = () => {}
-  const threads = { ...options, onDamage: (detail: string) => reportDamage(detail) }
+  let storeSums: (sums: NewSums) => void = () => {}
+  const threads = { ...options, onDamage: (detail: string) => reportDamage(detail), onSums: (sums: NewSums) => storeSums(sums) }
   const pool = new Pool(threads)
   const streams = createRowStreams(threads)
   return {
@@ -49,6 +53,9 @@ export function openEngine(options: PoolOptions): PooledEngine {
     begin(onDamage) {
       if (onDamage) reportDamage = onDamage
       pool.begin()
+    },
+    onSums(store) {
+      storeSums = store
     },
     async close() {
       pool.close()

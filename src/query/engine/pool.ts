@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os"
 import { AppError } from "../../domain/error.ts"
 import { QUERY } from "../../domain/limits.ts"
-import type { FromWorker } from "./messages.ts"
+import type { WorkerReply } from "./messages.ts"
 import type { Answer, Answers, Task } from "./queries.ts"
 import type { Ending } from "./slow-queries.ts"
 import { failureOf, startThread, type Thread, type ThreadOptions } from "./thread.ts"
@@ -198,7 +198,7 @@ export class Pool {
     return slot
   }
 
-  #receive(slot: Slot, message: FromWorker): void {
+  #receive(slot: Slot, message: WorkerReply): void {
     const { job, isDeferring } = slot
     slot.job = undefined
     slot.isDeferring = false

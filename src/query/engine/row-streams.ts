@@ -5,7 +5,7 @@ import type { ImportedRowsBatch, ImportedRowsQuery } from "../imported/imported-
 import type { EncodedRows } from "../rows/export-file.ts"
 import type { ExportQuery } from "../rows/export-rows.ts"
 import type { RowsBatch, VisitRow } from "../rows/rows.ts"
-import type { FromWorker } from "./messages.ts"
+import type { WorkerReply } from "./messages.ts"
 import type { Answers, StreamCursor, StreamTask } from "./queries.ts"
 import { failureOf, startThread, type Thread, type ThreadOptions } from "./thread.ts"
 
@@ -89,7 +89,7 @@ function createDesk(options: ThreadOptions) {
     thread.ask(running.task)
   }
 
-  function receive(message: FromWorker): void {
+  function receive(message: WorkerReply): void {
     if (message.type === "failure") running?.reject(failureOf(message))
     // A worker replies to a task with the result of its kind.
     if (message.type === "answer") running?.resolve(message.answer as Answers[StreamTask["kind"]])

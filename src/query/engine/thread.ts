@@ -1,7 +1,8 @@
 import { AppError } from "../../domain/error.ts"
 import type { VisibleImport } from "../../domain/imported.ts"
 import type { EventLocation } from "../../store/event-location.ts"
-import { type FromWorker, STOP, type ToWorker } from "./messages.ts"
+import type { NewSums } from "../../store/events/tables/month-sums.ts"
+import { type FromWorker, STOP, type ToWorker, type WorkerReply } from "./messages.ts"
 import type { Task } from "./queries.ts"
 
 export interface ThreadOptions extends EventLocation {
@@ -10,6 +11,8 @@ export interface ThreadOptions extends EventLocation {
   cacheBytes: number
   /** Returns the imports of a site that answers include, for each query when it is sent to a worker. Default: none. */
   importsOf?(siteId: number): readonly VisibleImport[]
+  /** Called with sums of months that the writer should store. */
+  onSums?(sums: NewSums): void
   /** Called when a query finds damage in the store. */
   onDamage?(detail: string): void
 }
@@ -26,7 +29,7 @@ export interface Thread {
   end(): void
 }
 
-export function startThread(options: ThreadOptions, onMessage: (message: FromWorker) => void, onEnd: () => void): Thread {
+export function startThread(options: ThreadOptions, onMessage: (message: WorkerReply) => void, onEnd: () => void): Thread {
   const worker = new Worker(options.workerUrl)
   const shared = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
   const flag = new Int32Array(shared)
@@ -37,6 +40,7 @@ export function startThread(options: ThreadOptions, onMessage: (message: FromWor
     onEnd()
   }
   worker.addEventListener("message", ({ data }: MessageEvent<FromWorker>) => {
+    if (data.type === "sums") return options.onSums?.(data.sums)
     if (data.type === "failure" && data.code === "storage_damaged") options.onDamage?.(data.detail)
     onMessage(data)
   })

@@ -3,7 +3,8 @@ import type { VisibleImport } from "../../domain/imported.ts"
 import { openEvents } from "../../store/event-location.ts"
 import { StoreFault } from "../../store/events/fault.ts"
 import type { EventReader } from "../../store/events/part.ts"
-import { type FromWorker, STOP, type ToWorker } from "./messages.ts"
+import type { NewSums } from "../../store/events/tables/month-sums.ts"
+import { type FromWorker, STOP, type ToWorker, type WorkerReply } from "./messages.ts"
 import { type Answer, answerTask, OF_EVERY_IMPORT, repeatOutdated, type Task } from "./queries.ts"
 import { warmUp } from "./warm-up.ts"
 
@@ -23,7 +24,7 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
   if (reply) self.postMessage(reply)
 }
 
-function attempt(message: ToWorker): FromWorker | undefined {
+function attempt(message: ToWorker): WorkerReply | undefined {
   try {
     return obey(message)
   } catch (error) {
@@ -31,17 +32,19 @@ function attempt(message: ToWorker): FromWorker | undefined {
   }
 }
 
-function obey(message: ToWorker): FromWorker | undefined {
+function obey(message: ToWorker): WorkerReply | undefined {
   switch (message.type) {
     case "open":
       stop = new Int32Array(message.stop)
-      open = () => openEvents(message.location, { cacheBytes: message.cacheBytes, check })
+      open = () => openEvents(message.location, { cacheBytes: message.cacheBytes, check, storeSums })
       void prepare(message.cacheBytes)
       return undefined
     case "ask":
       return { type: "answer", answer: repeatOutdated(() => answerOf(message.task, message.imports)) }
   }
 }
+
+const storeSums = (sums: NewSums): void => self.postMessage({ type: "sums", sums } satisfies FromWorker)
 
 function answerOf(task: Task, visible: readonly VisibleImport[]): Answer {
   if (task.kind === "rowTables") return store().rows(task.statement, task.maxRows, check)
@@ -81,7 +84,7 @@ function check(): void {
   if (Atomics.load(stop, 0) === STOP) throw new AppError("unavailable", "The query was cancelled.")
 }
 
-function toFailure(error: unknown): FromWorker {
+function toFailure(error: unknown): WorkerReply {
   if (error instanceof AppError) return { type: "failure", code: error.code, detail: error.message }
   if (error instanceof StoreFault) {
     const code = error.kind === "damaged" ? "storage_damaged" : "unavailable"

@@ -1,5 +1,6 @@
 import type { FunnelQuery } from "../../domain/query.ts"
 import type { Snapshot } from "../../store/events/part.ts"
+import { findKept, keep } from "../parts/kept.ts"
 import type { Month } from "../parts/months.ts"
 import { bitset } from "../parts/visitor-bits.ts"
 import type { KeptVisits, Trails } from "./trails.ts"
@@ -35,15 +36,14 @@ interface MonthsOptions {
 /** Adds the visitors of months to a tally and to trails, from the results of earlier funnels as far as these are known. */
 export function addMonths(snapshot: Snapshot, query: FunnelQuery, { tally, trails, months, open, check }: MonthsOptions): void {
   const { range: _, ...rules } = query
-  const key = `steps ${Bun.hash(JSON.stringify(rules)).toString(36)}`
+  const name = `steps ${Bun.hash(JSON.stringify(rules)).toString(36)}`
   let reader: MonthReader | undefined
   for (const month of months) {
     check()
-    let kept = snapshot.results.get(`${key} ${month.name}`, month.version) as MonthSteps | undefined // set below
+    let kept = findKept(snapshot, month, name) as MonthSteps | undefined // set below
     if (!kept) {
       reader ??= openMonthReader(snapshot, query, open())
-      kept = reader(month, check)
-      snapshot.results.set(`${key} ${month.name}`, month.version, kept, bytesOf(kept))
+      kept = keep(snapshot, month, name, reader(month, check))
     }
     tally.addSums(kept)
     trails.addKept(kept.crossing, month.parts)
@@ -66,8 +66,4 @@ function openMonthReader(snapshot: Snapshot, query: FunnelQuery, tally: StepCoun
     returning.fill(0, from, from + again.length)
     return { ...tally.take(), crossing: kept }
   }
-}
-
-function bytesOf({ furthest, gaps, crossing }: MonthSteps): number {
-  return [furthest, ...gaps, ...Object.values(crossing)].reduce((bytes, { byteLength }) => bytes + byteLength, 0)
 }

@@ -2,6 +2,7 @@ import type { Query } from "../../domain/query.ts"
 import type { Part, Snapshot } from "../../store/events/part.ts"
 import { namesPeople } from "../filter/filter-variants.ts"
 import { bucketAt } from "../parse/buckets.ts"
+import { findKept, keep } from "../parts/kept.ts"
 import type { Month } from "../parts/months.ts"
 import type { Sums } from "../parts/sums.ts"
 import { bitset } from "../parts/visitor-bits.ts"
@@ -36,16 +37,15 @@ interface MonthsOptions {
 
 /** Adds the sums of months to the measures, from the results of earlier reports as far as these are known. */
 export function addMonths(snapshot: Snapshot, query: Query, { measures, months, check }: MonthsOptions): void {
-  const { metrics, groupings, filter, site, timezone } = query
-  const key = `sums ${Bun.hash(JSON.stringify([metrics, groupings, filter, site, timezone])).toString(36)}`
+  const { range: _, now: __, order, limit, offset, ...shape } = query
+  const name = `sums ${Bun.hash(JSON.stringify(shape)).toString(36)}`
   let reader: MonthReader | undefined
   for (const month of months) {
     check()
-    let kept = snapshot.results.get(`${key} ${month.name}`, month.version) as MonthSums | undefined // set below
+    let kept = findKept(snapshot, month, name) as MonthSums | undefined // set below
     if (!kept) {
       reader ??= openMonthReader(snapshot, query)
-      kept = reader(month, check)
-      snapshot.results.set(`${key} ${month.name}`, month.version, kept, bytesOf(kept))
+      kept = keep(snapshot, month, name, reader(month, check))
     }
     add(kept, month, measures)
   }
@@ -118,9 +118,4 @@ function groupsOf(codes: readonly Float64Array[], { index, sources, edges }: Cho
   const groups = new Uint32Array(count)
   index.assign(own, count, groups)
   return groups
-}
-
-function bytesOf(kept: MonthSums): number {
-  const ofSums = ({ groups, figures, crossing }: Sums) => [groups, figures, ...(crossing ? [crossing.groups, crossing.visitors] : [])]
-  return kept.flatMap(({ codes, sums }) => [...codes, ...sums.flatMap(ofSums)]).reduce((bytes, { byteLength }) => bytes + byteLength, 0)
 }

@@ -6,9 +6,11 @@
  */
 import type { Range } from "../../domain/query.ts"
 import type { Part, Snapshot } from "../../store/events/part.ts"
+import { VISITORS } from "../../store/events/tables/month-sums.ts"
+import { findKept, keep, keepInMemory } from "./kept.ts"
 import { isInside } from "./ranges.ts"
-import { hasOthers, joinedBits, markSpan, type Span, spanOf, wordsIn } from "./spans.ts"
-import { ALWAYS, bitset, markReturning } from "./visitor-bits.ts"
+import { hasOthers, joinedBits, markSpan, type Span, spanOf } from "./spans.ts"
+import { bitset, markReturning } from "./visitor-bits.ts"
 
 /** The segments whose first visits start in the same month (UTC). */
 export interface Month {
@@ -45,7 +47,7 @@ export function divideByMonth(snapshot: Snapshot, parts: readonly Part[], { rang
   const bits = { seen: bitset(snapshot.visitorLimit), again: bitset(snapshot.visitorLimit) }
   for (const { facts } of whole) markSpan(facts.visitors, bits)
   for (const part of others) markReturning(part.visit("visitor"), bits)
-  const months = whole.map(({ name, parts, facts }): Month => ({ name, parts, ...withCrossing(snapshot, name, facts, bits.again) }))
+  const months = whole.map((month): Month => ({ name: month.name, parts: month.parts, ...withCrossing(snapshot, month, bits.again) }))
   return { months, others, returning: bits.again }
 }
 
@@ -64,8 +66,6 @@ interface VisitorFacts {
   changes: number
 }
 
-const keyOf = (name: string): string => `visitors of ${name}`
-
 interface NamedMonth {
   name: string
   parts: readonly Part[]
@@ -76,34 +76,25 @@ interface NamedMonth {
  * Returns a month with what is known of its visitors. Undefined when these are spread over too many ordinals, as those of people who come
  * back for years, and while they are not known and the report can do without reading some of them.
  */
-function named({ results }: Snapshot, parts: readonly Part[], lacks: (part: Part) => boolean): NamedMonth | undefined {
+function named(snapshot: Snapshot, parts: readonly Part[], lacks: (part: Part) => boolean): NamedMonth | undefined {
   const name = Bun.hash(parts.map(({ id }) => id).join()).toString(36)
-  let facts = results.get(keyOf(name), ALWAYS) as VisitorFacts | undefined // set here and below
+  let facts = findKept(snapshot, { name, parts }, VISITORS) as VisitorFacts | undefined // set here and below
   if (!facts) {
     if (parts.some(lacks)) return undefined
     facts = { visitors: spanOf(parts), crossing: new Int32Array(0), version: "", changes: 0 }
-    results.set(keyOf(name), ALWAYS, facts, bytesOf(facts))
+    keepInMemory(snapshot, { name, parts }, VISITORS, facts)
   }
   return facts.visitors.seen.length === 0 ? undefined : { name, parts, facts }
 }
-
-const bytesOf = ({ visitors, crossing }: VisitorFacts): number => wordsIn(visitors) * 4 + crossing.byteLength
 
 /** Number of times that visitors of a month may come back until it is expected that all of them can. */
 const MAX_CHANGES = 3
 
 /** Adds the visitors of a month who are now also elsewhere to those who were. */
-function withCrossing(
-  { results }: Snapshot,
-  name: string,
-  facts: VisitorFacts,
-  again: Int32Array,
-): Pick<Month, "visitors" | "crossing" | "version"> {
+function withCrossing(snapshot: Snapshot, { facts, ...month }: NamedMonth, again: Int32Array): VisitorFacts {
   const { visitors, crossing } = facts
   if (facts.version !== "" && !hasOthers(visitors, again, crossing)) return facts
   const changes = facts.changes + 1
   const grown = changes > MAX_CHANGES ? visitors.seen : joinedBits(visitors, again, crossing)
-  const changed = { visitors, crossing: grown, version: Bun.hash(grown).toString(36), changes }
-  results.set(keyOf(name), ALWAYS, changed, bytesOf(changed))
-  return changed
+  return keep(snapshot, month, VISITORS, { visitors, crossing: grown, version: Bun.hash(grown).toString(36), changes })
 }

@@ -52,8 +52,6 @@ function mark(visitors: Uint32Array, { from, seen, again }: Span): void {
   }
 }
 
-export const wordsIn = ({ seen, again }: Span): number => seen.length + again.length
-
 /** Adds the visitors of a span as if each had one visit. */
 export function markSpan({ from, seen: of }: Span, { seen, again }: VisitorBits): void {
   for (let word = 0; word < of.length; word++) {

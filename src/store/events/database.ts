@@ -21,6 +21,7 @@ import earlyVisits from "./migrations/0008_early_visits.sql" with { type: "text"
 import dictionaryValues from "./migrations/0009_dictionary_values.sql" with { type: "text" }
 import columnGroups from "./migrations/0010_column_groups.sql" with { type: "text" }
 import spool from "./migrations/0011_spool.sql" with { type: "text" }
+import monthSums from "./migrations/0012_month_sums.sql" with { type: "text" }
 
 /** `application_id` of every event store. */
 export const EVENTS_ID = 0x46464556
@@ -39,6 +40,7 @@ export const EVENT_SCHEMA: MigrationList = {
     { name: "0009_dictionary_values", sql: dictionaryValues },
     { name: "0010_column_groups", sql: columnGroups },
     { name: "0011_spool", sql: spool },
+    { name: "0012_month_sums", sql: monthSums },
   ],
 }
 

@@ -18,6 +18,7 @@ import { Group } from "./group.ts"
 import { Journal } from "./journal.ts"
 import { LogRecord } from "./log.ts"
 import { beginSpool, type Spool, spoolOf } from "./spool/spool.ts"
+import { dropForeignSums, type MonthSums, monthSumsOf } from "./tables/month-sums.ts"
 import { type RowStatements, rowStatements } from "./tables/row-tables.ts"
 import { type Sales, salesOf } from "./tables/sales.ts"
 import { type Tallies, talliesOf } from "./tables/tallies.ts"
@@ -28,7 +29,7 @@ import { dropRetired } from "./upkeep/segments.ts"
 import { createUpkeep, type Upkeep } from "./upkeep/upkeep.ts"
 import type { ExemptValues, Writer } from "./writer.ts"
 
-export interface EventStore extends Upkeep, Extent, Tallies, Identities, Sales, Spool {
+export interface EventStore extends Upkeep, Extent, Tallies, Identities, Sales, Spool, MonthSums {
   /**
    * Runs one group commit. `arrivedAt` is the time by the server's clock. Throws StoreFault and any error of `work`; nothing was stored
    * then.
@@ -101,20 +102,25 @@ export function openEventStore(
 ): EventStore {
   const db = openDatabase(path, { now, version }, schemas)
   // There are no readers yet, so segments that were replaced or left unfinished before the last stop can be deleted.
-  db.transaction(() => dropRetired(db, Number.POSITIVE_INFINITY)).immediate()
+  const dropUnused = () => {
+    dropRetired(db, Number.POSITIVE_INFINITY)
+    dropForeignSums(db, version)
+  }
+  db.transaction(dropUnused).immediate()
   const journal = new Journal(db)
   fillSales(journal)
-  return createStore(journal, { tailBytes, moveLog })
+  return createStore(journal, { version, tailBytes, moveLog })
 }
 
 const noKeys = () => Promise.reject(new Error("A store with a spool needs the keys of sites"))
 
 interface StoreOptions {
+  version: string
   tailBytes: number
   moveLog: MoveLog | undefined
 }
 
-function createStore(journal: Journal, { tailBytes, moveLog }: StoreOptions): EventStore {
+function createStore(journal: Journal, { version, tailBytes, moveLog }: StoreOptions): EventStore {
   const { db } = journal
   const disk = new DiskSync(db.filename)
   /** Reused for every group commit. */
@@ -173,6 +179,7 @@ function createStore(journal: Journal, { tailBytes, moveLog }: StoreOptions): Ev
     ...identitiesOf(journal),
     ...salesOf(journal),
     ...spoolOf(journal),
+    ...monthSumsOf(journal, version),
     write: (arrivedAt, work) => commitGroup(arrivedAt, work),
     append: (arrivedAt, work) => commitGroup(arrivedAt, work, true),
     sync: () => disk.sync(),

@@ -4,6 +4,7 @@ import type { PeopleSet } from "../../domain/people.ts"
 import { TRAITS } from "../../domain/visit.ts"
 import type { Items } from "./bytes/items.ts"
 import type { SegmentKind } from "./bytes/lanes.ts"
+import type { NewSums, SumsKey } from "./tables/month-sums.ts"
 import type { SentStatement } from "./tables/row-tables.ts"
 import type { TotalsPart } from "./totals.ts"
 
@@ -157,6 +158,8 @@ export interface Snapshot {
   readonly version: SnapshotVersion
   /** What earlier reports computed, for reports over the same data. */
   readonly results: ResultCache
+  /** The same for months of segments, beyond the end of the process. Only a store of segments has it. */
+  readonly sums?: StoredSums
   /** Reads row tables of areas as of now. `take` receives one row after another. */
   eachRow(statement: SentStatement, take: (row: object) => void): void
   /** Returns the visits of sale events by the event's sequence, as of now. Events that were removed are left out. */
@@ -194,6 +197,12 @@ export interface SnapshotVersion {
 export interface ResultCache {
   get(key: string, version: string): unknown
   set(key: string, version: string, result: unknown, bytes: number): void
+}
+
+/** Sums of months that are stored with the segments. What is set can be found a moment later, if at all. */
+export interface StoredSums {
+  find(key: SumsKey): Uint8Array | undefined
+  set(sums: NewSums): void
 }
 
 /** The state of each visitor in a set of people, by ordinal, for all ordinals of the site: 0 outside, 1 undecided, 2 in the set. */

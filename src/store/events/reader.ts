@@ -7,28 +7,31 @@ import { OutdatedSnapshot, ReadDictionary, TextBlocks } from "./dictionary/read-
 import { TakenVisits } from "./early-visits.ts"
 import { translateErrors } from "./fault.ts"
 import { visiblePart, withoutTaken } from "./masked-part.ts"
-import type { Dictionary, EventReader, Imports, Part, Snapshot, VisitorNumbers } from "./part.ts"
+import type { Dictionary, EventReader, Imports, Part, Snapshot, StoredSums, VisitorNumbers } from "./part.ts"
 import { Results } from "./results.ts"
 import { listSegmentIds, listSegments, Segment, type SegmentRow, segmentById } from "./segment.ts"
+import { findSums, type NewSums } from "./tables/month-sums.ts"
 import { type RowTables, rowTablesOf, type SentStatement } from "./tables/row-tables.ts"
 import { listVisitsOfSales } from "./tables/sales.ts"
 import { readState, Tails } from "./tail/tails.ts"
 import { openTotals, type Totals } from "./totals.ts"
 
+export interface EventReaderOptions {
+  /** Limits the cache of decoded columns, and the results and texts that share it. */
+  cacheBytes: number
+  /** Row tables of areas. Default: those of the event store. */
+  rowTables?: RowTables
+  /** Passes sums of months on to the writer. Default: they are kept in memory only. */
+  storeSums?(sums: NewSums): void
+}
+
 /**
  * Opens the event store for reading while the writer has it open. A snapshot contains what was committed before it; its columns stay
  * readable for at least 15 seconds after upkeep has replaced them.
  */
-export function openEventReader(path: string, { cacheBytes, rowTables }: EventReaderOptions): EventReader {
+export function openEventReader(path: string, { cacheBytes, rowTables, storeSums = () => {} }: EventReaderOptions): EventReader {
   const db = openForReading(path)
-  return new Reader(db, new ColumnCache(cacheBytes), rowTables ?? rowTablesOf(db))
-}
-
-export interface EventReaderOptions {
-  /** Limits the cache of decoded columns. */
-  cacheBytes: number
-  /** Row tables of areas. Default: those of the event store. */
-  rowTables?: RowTables
+  return new Reader(db, new ColumnCache(cacheBytes), rowTables ?? rowTablesOf(db), storeSums)
 }
 
 /** Share of the cache of columns by which the results of reports are bounded, and the least that they need. */
@@ -56,6 +59,7 @@ class Reader implements EventReader {
   #generation = -1
   #epoch = -1
   readonly #results: Results
+  readonly #sums: StoredSums
   /** By lane. */
   readonly #segments = new Map<number, LaneSegments>()
   /** By site. */
@@ -67,7 +71,8 @@ class Reader implements EventReader {
   /** Segments without the visits that were taken back, as of the last such visit. */
   readonly #rests = new WeakMap<Segment, { last: number; rest: Part }>()
 
-  constructor(db: Database, cache: ColumnCache, rowTables: RowTables) {
+  constructor(db: Database, cache: ColumnCache, rowTables: RowTables, storeSums: (sums: NewSums) => void) {
+    this.#sums = { find: (key) => translateErrors(() => findSums(db, key)), set: storeSums }
     this.#db = db
     this.#rowTables = rowTables
     this.#cache = cache
@@ -129,6 +134,7 @@ class Reader implements EventReader {
         tail: `${this.#tails.lastRecordOf(lane)} ${tail?.visits} ${tail?.events}`,
       },
       results: this.#results,
+      sums: this.#sums,
       eachRow: this.#rowTables.eachRow,
       saleVisits: (sequences) => translateErrors(() => listVisitsOfSales(this.#db, siteId, sequences)),
     }

@@ -50,9 +50,13 @@ export class ByteWriter {
   text(value: string): void {
     const bytes = Buffer.from(value)
     this.uint(bytes.length)
-    this.#reserve(bytes.length)
-    this.#bytes.set(bytes, this.length)
-    this.length += bytes.length
+    this.bytes(bytes)
+  }
+
+  bytes(value: Uint8Array): void {
+    this.#reserve(value.length)
+    this.#bytes.set(value, this.length)
+    this.length += value.length
   }
 
   /** Appends a 64-bit checksum and returns a copy of all bytes. */
@@ -122,6 +126,11 @@ export class ByteReader {
     const text = Buffer.from(this.bytes.buffer, this.bytes.byteOffset + this.#at, length).toString()
     this.#at += length
     return text
+  }
+
+  /** Returns the bytes that are not read yet. */
+  rest(): Uint8Array {
+    return this.bytes.subarray(this.#at)
   }
 }
 

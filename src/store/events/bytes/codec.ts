@@ -38,6 +38,14 @@ export async function encodeColumn(values: Numbers): Promise<Uint8Array> {
 
 /** Encodes columns that are read together, each of whole numbers within ±2^53. Compresses on another thread. */
 export async function encodeGroup(columns: readonly Numbers[]): Promise<Uint8Array> {
+  const packed = await compressed(packColumns(columns))
+  const bytes = new Uint8Array(packed.length + CHECKSUM)
+  bytes.set(packed)
+  return sealed(bytes)
+}
+
+/** Returns a group of columns as `openGroup` does. */
+export function packColumns(columns: readonly Numbers[]): Uint8Array<ArrayBuffer> {
   const narrow = columns.map(narrowest)
   const size = narrow.reduce((sum, { width, differences }) => sum + width * differences.length, 1 + HEADER * columns.length)
   const group = new Uint8Array(size)
@@ -49,10 +57,7 @@ export async function encodeGroup(columns: readonly Numbers[]): Promise<Uint8Arr
     planesOf(column, group.subarray(at, at + length))
     at += length
   })
-  const packed = await compressed(group)
-  const bytes = new Uint8Array(packed.length + CHECKSUM)
-  bytes.set(packed)
-  return sealed(bytes)
+  return group
 }
 
 const compressed = (bytes: Uint8Array) => Bun.zstdCompress(bytes, { level: LEVEL })

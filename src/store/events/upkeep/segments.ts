@@ -8,6 +8,7 @@ import type { Part } from "../part.ts"
 import { FORMAT, listAllSegments, Segment } from "../segment.ts"
 import { spoolSegments } from "../spool/spool.ts"
 import { runStepsYielding } from "../steps.ts"
+import { dropSums } from "../tables/month-sums.ts"
 import { dropMostSales, dropSales, salesOfVisits } from "../tables/sales.ts"
 import { readState, writeState } from "../tail/tails.ts"
 import { buildSegments, SEGMENT_EVENTS, type Source, type StoredSegment } from "./build.ts"
@@ -87,6 +88,7 @@ export function publishSegments(db: Database, added: readonly number[], retired:
   const chosen = "id in (select value from json_each(?))"
   db.query(`update segments set retired_at = null where ${chosen}`).run(JSON.stringify(added))
   db.query(`update segments set retired_at = ? where ${chosen}`).run(Math.max(now, 1), JSON.stringify(retired))
+  if (retired.length > 0) dropSums(db, JSON.stringify(retired))
   writeState(db, "generation", readState(db, "generation") + 1)
 }
 

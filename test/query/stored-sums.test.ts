@@ -1,0 +1,133 @@
+import { Database } from "bun:sqlite"
+import { expect, test } from "bun:test"
+import type { Query } from "../../src/domain/query.ts"
+import { funnel } from "../../src/query/funnel/funnel.ts"
+import { aggregate } from "../../src/query/measure/aggregate.ts"
+import { openEventStore } from "../../src/store/events/events.ts"
+import { openEventReader } from "../../src/store/events/reader.ts"
+import type { NewSums } from "../../src/store/events/tables/month-sums.ts"
+import { openTraffic, SITE } from "./traffic.ts"
+
+const DAY_MS = 86_400_000
+const FROM = Date.parse("2026-01-01T00:00:00Z")
+const TO = Date.parse("2027-01-01T00:00:00Z")
+
+const BY_COUNTRY: Query = {
+  ...{ site: SITE, range: { from: FROM, to: TO }, timezone: "UTC", now: TO, fillBuckets: false, offset: 0, limit: 1_000 },
+  ...{ metrics: ["visitors", "visits", "pageviews", "visit_duration"], groupings: [{ by: "dimension", dimension: "country" }] },
+  order: [{ by: "grouping", index: 0, descending: false }],
+}
+const COUNTRIES = [
+  ["DE", 220, 220, 66_000, 299],
+  ["FR", 1, 1, 1, 0],
+]
+
+/** A store whose sums of January are worth storing, which has 220 visits with 300 pageviews each. In March there is one visit. */
+async function largeMonth() {
+  const traffic = openTraffic(FROM)
+  for (let visitor = 0; visitor < 220; visitor++) {
+    const events = Array.from({ length: 300 }, (_, i) => ({ at: FROM + DAY_MS + visitor + i * 1_000, page: i % 2 === 0 ? "/a" : "/b" }))
+    traffic.visit({ visitor, traits: { country: "DE" }, events })
+  }
+  await traffic.store.seal(FROM + 3 * DAY_MS, true)
+  traffic.visit({ visitor: 220, traits: { country: "FR" }, events: [{ at: FROM + 70 * DAY_MS }] })
+  return traffic
+}
+type Traffic = Awaited<ReturnType<typeof largeMonth>>
+
+/** Answers a query as the first one after a start. */
+function afterStart<Answer>(
+  { path }: Traffic,
+  storeSums: (sums: NewSums) => void,
+  ask: (reader: ReturnType<typeof openEventReader>) => Answer,
+) {
+  const reader = openEventReader(path, { cacheBytes: 1 << 20, storeSums })
+  try {
+    return ask(reader)
+  } finally {
+    reader.close()
+  }
+}
+
+const countries = (traffic: Traffic, storeSums: (sums: NewSums) => void = () => {}) =>
+  afterStart(traffic, storeSums, (reader) =>
+    aggregate(reader.snapshot(1), BY_COUNTRY, () => {}).rows.map(({ keys, values }) => [...keys, ...values]),
+  )
+
+const steps = ["/a", "/b"].map((value) => ({ type: "page", match: "exact", value }) as const)
+const funnelOf = (traffic: Traffic, storeSums: (sums: NewSums) => void = () => {}) =>
+  afterStart(traffic, storeSums, (reader) =>
+    funnel(reader.snapshot(1), { site: SITE, range: { from: FROM, to: TO }, steps, order: "sequential" }, () => {}),
+  )
+
+/** Deletes the columns of all segments, so that only stored sums can be read. */
+function deleteColumns({ path }: Traffic): void {
+  const db = new Database(path)
+  db.run("delete from segment_columns")
+  db.close()
+}
+
+/** Returns the number of stored sums. */
+function storedIn({ path }: Traffic): number {
+  const db = new Database(path, { readonly: true })
+  const { n } = db.query<{ n: number }, []>("select count(*) as n from month_sums").get()! // it returns a row
+  db.close()
+  return n
+}
+
+test("the sums of a large month are read after a start instead of its segments", async () => {
+  using traffic = await largeMonth()
+  const steps = { steps: [{ visitors: 220 }, { visitors: 220, medianSeconds: 1 }] }
+  expect(countries(traffic, traffic.store.storeSums)).toEqual(COUNTRIES)
+  expect(funnelOf(traffic, traffic.store.storeSums)).toEqual(steps)
+  deleteColumns(traffic)
+  expect(countries(traffic)).toEqual(COUNTRIES)
+  expect(funnelOf(traffic)).toEqual(steps)
+})
+
+test("sums of a small month are not stored", async () => {
+  using traffic = openTraffic(FROM)
+  traffic.visit({ visitor: 1, events: [{ at: FROM + DAY_MS }] })
+  await traffic.store.seal(FROM + 3 * DAY_MS, true)
+  countries(traffic, traffic.store.storeSums)
+  expect(storedIn(traffic)).toBe(0)
+})
+
+test("an erasure deletes the sums of its month, and sums that arrive later are refused", async () => {
+  using traffic = await largeMonth()
+  const late: NewSums[] = []
+  countries(traffic, (sums) => {
+    late.push(sums)
+    traffic.store.storeSums(sums)
+  })
+  expect(storedIn(traffic)).toBe(2)
+  await traffic.store.erasePerson(SITE.id, [7], FROM + 4 * DAY_MS)
+  expect(storedIn(traffic)).toBe(0)
+  for (const sums of late) traffic.store.storeSums(sums)
+  expect(storedIn(traffic)).toBe(0)
+  expect(countries(traffic)).toEqual([
+    ["DE", 219, 219, 65_700, 299],
+    ["FR", 1, 1, 1, 0],
+  ])
+})
+
+test("the latest sums of a month fit into three tenths of a byte for each event", async () => {
+  using traffic = await largeMonth()
+  const sums: NewSums[] = []
+  countries(traffic, (each) => sums.push(each))
+  const [visitors, countrySums] = sums as [NewSums, NewSums]
+  traffic.store.storeSums(visitors)
+  for (const name of ["one", "two", "three"]) traffic.store.storeSums({ ...countrySums, name, data: new Uint8Array(9_000) })
+  const db = new Database(traffic.path, { readonly: true })
+  const names = db.query<{ name: string }, []>("select name from month_sums order by id").all()
+  db.close()
+  expect(names.map(({ name }) => name)).toEqual(["visitors", "two", "three"])
+})
+
+test("sums of another version of the program are not used", async () => {
+  using traffic = await largeMonth()
+  countries(traffic, traffic.store.storeSums)
+  const store = openEventStore(traffic.path, { now: TO, version: "9.9.9" })
+  expect(storedIn(traffic)).toBe(0)
+  store.close()
+})
