@@ -1,7 +1,7 @@
 import { closeSync, fdatasyncSync, openSync } from "node:fs"
 import type { ImportedVisit } from "#plugin"
 import { VisitBatch, VisitPacker } from "#plugin/worker"
-import { release, writeAll } from "./files.ts"
+import { writeAll } from "./files.ts"
 
 /** The staged file of packed visits. Each batch is one segment, and is preceded by its number of bytes and of visits. */
 
@@ -33,17 +33,16 @@ export class BatchWriter {
 
   #write(): void {
     const { visits } = this.#packer
-    // A batch takes several megabytes twice while it is packed, and what was left of its rows would come on top of that.
-    Bun.gc(true)
-    const packed = this.#packer.finish()
-    this.#packer = new VisitPacker()
+    const pieces = this.#packer.finish()
     const head = new Uint32Array(2)
-    head[HEAD.bytes] = packed.length
+    head[HEAD.bytes] = pieces.reduce((sum, { length }) => sum + length, 0)
     head[HEAD.visits] = visits
-    for (const bytes of [new Uint8Array(head.buffer), packed]) writeAll(this.#file, bytes)
+    for (const bytes of [new Uint8Array(head.buffer), ...pieces]) writeAll(this.#file, bytes)
     // Events that are acknowledged would wait for all batches if these went to the disk at the end.
     fdatasyncSync(this.#file)
-    release(packed)
+    this.#packer = new VisitPacker()
+    // The columns of a batch are some megabytes.
+    Bun.gc(true)
   }
 }
 

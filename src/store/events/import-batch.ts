@@ -102,8 +102,8 @@ export class VisitPacker {
     }
   }
 
-  /** Returns the batch. The packer can't be used again. */
-  finish(): Uint8Array<ArrayBuffer> {
+  /** Returns the batch in pieces, one behind the other. They are memory of the packer, which can't be used again. */
+  finish(): Uint8Array[] {
     const sections = [this.#texts.bytes(), ...[this.#names, this.#people, this.#sales].map((section) => section.seal())]
     const all = this.#columns().map(([name, values]) => ({ name, values, constant: constantOf(values) ?? null }))
     const header: Header = {
@@ -111,7 +111,7 @@ export class VisitPacker {
       sections: sections.map(({ length }) => length) as Header["sections"], // one for each section
       columns: all.map(({ name, values, constant }) => [name, values.length, constant]),
     }
-    return joined(
+    return piecesOf(
       [Buffer.from(JSON.stringify(header)), ...sections],
       all.flatMap(({ values, constant }) => (constant === null ? [values] : [])),
     )
@@ -161,7 +161,7 @@ const inOrder = (events: readonly NewEvent[]): readonly NewEvent[] =>
 export function packVisits(visits: Iterable<ImportedVisit>): Uint8Array<ArrayBuffer> {
   const packer = new VisitPacker()
   for (const visit of visits) packer.add(visit)
-  return packer.finish()
+  return new Uint8Array(Bun.concatArrayBuffers(packer.finish() as Uint8Array<ArrayBuffer>[])) // of the packer, which shares no memory
 }
 
 /** The texts of a batch, each once for a day, because a site accepts a limited number of new ones a day. Their order gives their numbers. */
@@ -207,20 +207,14 @@ class DayTexts {
   }
 }
 
-/** Returns a batch of its sections, of which the first is the header, and its columns. */
-function joined(sections: readonly Uint8Array[], columns: readonly Numbers[]): Uint8Array<ArrayBuffer> {
-  const before = aligned(sections.reduce((sum, { length }) => sum + length, LENGTH_BYTES))
-  const bytes = new Uint8Array(columns.reduce((sum, { byteLength }) => sum + byteLength, before))
-  new DataView(bytes.buffer).setUint32(0, sections[0]!.length, true)
-  let at = LENGTH_BYTES
-  const add = (part: Uint8Array) => {
-    bytes.set(part, at)
-    at += part.length
-  }
-  for (const section of sections) add(section)
-  at = before
-  for (const { buffer, byteOffset, byteLength } of columns) add(new Uint8Array(buffer, byteOffset, byteLength))
-  return bytes
+/** Returns the pieces of a batch with some sections, of which the first is the header, and columns. */
+function piecesOf(sections: readonly Uint8Array[], columns: readonly Numbers[]): Uint8Array[] {
+  const length = new Uint8Array(LENGTH_BYTES)
+  new DataView(length.buffer).setUint32(0, sections[0]!.length, true)
+  const bytes = sections.reduce((sum, { length }) => sum + length, LENGTH_BYTES)
+  const padding = new Uint8Array(aligned(bytes) - bytes)
+  const values = columns.map(({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength))
+  return [length, ...sections, padding, ...values]
 }
 
 const LENGTH_BYTES = 4

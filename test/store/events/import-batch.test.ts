@@ -4,7 +4,7 @@ import type { NewEvent } from "../../../src/domain/event.ts"
 import { NEW_VALUES_PER_DAY } from "../../../src/domain/limits.ts"
 import { type EventStore, openEventStore } from "../../../src/store/events/events.ts"
 import type { ImportPlace } from "../../../src/store/events/import.ts"
-import { type ImportedVisit, VisitBatch, VisitPacker } from "../../../src/store/events/import-batch.ts"
+import { type ImportedVisit, packVisits, VisitBatch } from "../../../src/store/events/import-batch.ts"
 import { buildBatch } from "../../../src/store/events/import-segments.ts"
 import { openEventReader } from "../../../src/store/events/reader.ts"
 import { temporaryFolder } from "../../kit.ts"
@@ -24,10 +24,9 @@ function visit(day: number, minute: number, given: Partial<ImportedVisit> = {}, 
 }
 
 function packed(visits: readonly ImportedVisit[]): VisitBatch {
-  const packer = new VisitPacker()
-  for (const one of visits) packer.add(one)
-  expect(packer.visits).toBe(visits.length)
-  return new VisitBatch(packer.finish())
+  const batch = new VisitBatch(packVisits(visits))
+  expect(batch.visits).toBe(visits.length)
+  return batch
 }
 
 /** Stores batches in a new store, and returns what reports of it read. */

@@ -1,7 +1,9 @@
 /** Events that are read until garbage is collected. The engine itself would let it grow to hundreds of megabytes. */
 const EVENTS_PER_COLLECTION = 2_500
-/** Garbage of a row in the other phases, compared with that of an event that is read. */
+/** Garbage of a row of totals, or of one that is sorted into a visit, compared with that of an event that is read. */
 export const LIGHT_ROW = 0.3
+/** The same of an event that is packed. */
+export const PACKED_ROW = 0.6
 
 /** Collects the garbage of a thread now and then. */
 export class Garbage {

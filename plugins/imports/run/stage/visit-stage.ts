@@ -4,7 +4,7 @@ import type { Staged, StageTask } from "../task.ts"
 import { BatchWriter } from "../visit-batches.ts"
 import type { StagedDays } from "./days.ts"
 import type { Findings } from "./findings.ts"
-import { type Garbage, LIGHT_ROW } from "./garbage.ts"
+import { type Garbage, LIGHT_ROW, PACKED_ROW } from "./garbage.ts"
 import { RepeatedIds } from "./repeated-ids.ts"
 import { ExternalSort } from "./sort.ts"
 import type { StreamStage } from "./stream-stage.ts"
@@ -95,7 +95,7 @@ export class VisitStage {
     const writer = new BatchWriter(join(folder, "visits"), batchEvents)
     const sorted = sortedVisits(byStart)
     for (const visit of this.#stream ? sorted : numberedByVisit(sorted, visitors)) {
-      this.#garbage.add(visit.events.length * LIGHT_ROW)
+      this.#garbage.add(visit.events.length * PACKED_ROW)
       writer.add(visit)
     }
     writer.close()
