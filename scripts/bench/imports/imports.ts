@@ -20,6 +20,8 @@ import { exportableVisits, type ImportSize, writeAccessLog, writePlausible, writ
 
 /** Longer than the release of memory that only the start needed. */
 const IDLE_MS = 4_000
+/** Longer than a minute, as the jobs of every minute map parts of the program again. An instance has them, whether it imports or not. */
+const SETTLED_MS = 70_000
 const SAMPLE_MS = 25
 const LOAD_SECONDS = 5
 const FLAGS = [...UNLIMITED, "--api-rate-limit", "0"]
@@ -128,16 +130,21 @@ async function measureLarge(command: readonly string[], folder: string, size: Im
   mkdirSync(join(folder, "large"))
   writeUmami(file, exportableVisits(size))
   await using imported = await startInstance(command)
-  const memory = await watchMemory(imported.server, () => imported.run("umami", [file]))
+  const fresh = await imported.server.memory()
+  await Bun.sleep(SETTLED_MS)
+  const { idle, most, result: seconds } = await watchMemory(imported.server, () => imported.run("umami", [file]))
   const { most: afterwards } = await watchMemory(imported.server, () => imported.firstReport())
   rmSync(file)
   console.log(`\n### An import of ${count(size.rows)} rows of Umami, compared with the same events recorded natively\n`)
-  const { idle, most, result: seconds } = memory
-  const above = (name: keyof Memory): string => `${toMib(most[name] - idle[name]).toFixed(0)} MiB above ${toMib(idle[name]).toFixed(0)}`
-  console.log(`It took ${seconds.toFixed(0)} s. Resident memory was at most ${above("resident")} idle, private memory ${above("own")}.`)
-  console.log(
-    `The first report about it took resident memory to ${toMib(afterwards.resident - idle.resident).toFixed(0)} MiB above idle.\n`,
-  )
+  console.log(`It took ${seconds.toFixed(0)} s.\n`)
+  const cells = (when: string, { resident, own }: Memory): string[] => [when, toMib(resident).toFixed(0), toMib(own).toFixed(0)]
+  const rows = [
+    cells("idle, seconds after the start", fresh),
+    cells("idle, after a minute", idle),
+    cells("at most during the import", most),
+    cells("at most during the first report about it", afterwards),
+  ]
+  console.log(`${table(["Memory in MiB", "resident", "private"], rows)}\n`)
   await using native = await startInstance(command, async (dataDir) => {
     const store = openFootfall(dataDir, size.end - size.days * DAY_MS)
     for (const visits of exportableVisits(size)) await store.load(visits)
@@ -146,11 +153,12 @@ async function measureLarge(command: readonly string[], folder: string, size: Im
   const slowest = await compareReports(imported, native, size)
   const [own, other] = [bytesInUse(imported.dataDir) / size.rows, bytesInUse(native.dataDir) / size.rows]
   console.log(`\nBytes per event: ${own.toFixed(1)}, recorded natively ${other.toFixed(1)}.`)
-  const rows = `${count(size.rows)} rows`
+  const large = `${count(size.rows)} rows`
   return [
-    { what: `memory above idle, ${rows}`, value: toMib(most.resident - idle.resident), unit: " MiB", limit: 128 },
-    { what: `slowest report over 30 days of ${rows}, against native events`, value: slowest, unit: "×", limit: 1.5 },
-    { what: `bytes per event of ${rows}, against native events`, value: own / other, unit: "×", limit: 1.2 },
+    { what: `memory above idle, ${large}`, value: toMib(most.resident - idle.resident), unit: " MiB", limit: 128 },
+    { what: "memory above idle seconds after the start", value: toMib(most.resident - fresh.resident), unit: " MiB", limit: 128 },
+    { what: `slowest report over 30 days of ${large}, against native events`, value: slowest, unit: "×", limit: 1.5 },
+    { what: `bytes per event of ${large}, against native events`, value: own / other, unit: "×", limit: 1.2 },
   ]
 }
 
