@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises"
+import { readFileSync } from "node:fs"
 
 /** Length of a turn, in ms, and the processor time of the process during a calm one. */
 const TURN_MS = 1_000
@@ -35,8 +35,14 @@ export async function releaseStartMemory(): Promise<void> {
   await unmapProgramPages()
 }
 
-/** MADV_DONTNEED of Linux. */
+/** MADV_DONTNEED, PROT_READ and PROT_WRITE of Linux. */
 const DONT_NEED = 4
+const READ = 1
+const WRITE = 2
+const LIBRARY = {
+  madvise: { args: ["u64", "u64", "i32"], returns: "i32" },
+  mprotect: { args: ["u64", "u64", "i32"], returns: "i32" },
+} as const
 
 /**
  * Unmaps the pages of the program file and its libraries, most of which only the start used, or other work that is over. Those that are
@@ -46,8 +52,16 @@ export async function unmapProgramPages(): Promise<void> {
   if (process.platform !== "linux") return
   try {
     const { dlopen } = await import("bun:ffi")
-    const { symbols, close } = dlopen("libc.so.6", { madvise: { args: ["u64", "u64", "i32"], returns: "i32" } })
-    for (const { from, to } of unchangedMappings(await readFile("/proc/self/smaps", "utf8"))) symbols.madvise(from, to - from, DONT_NEED)
+    const modules = await embeddedModules(process.execPath)
+    const { symbols, close } = dlopen("libc.so.6", LIBRARY)
+    // They are mapped for writing. Read-only meanwhile, they are a mapping of their own, which is listed with whether it was ever changed.
+    const protect = (flags: number) => modules && symbols.mprotect(modules.from, modules.to - modules.from, flags)
+    protect(READ)
+    try {
+      for (const { from, to } of unchangedMappings(readFileSync("/proc/self/smaps", "utf8"))) symbols.madvise(from, to - from, DONT_NEED)
+    } finally {
+      protect(READ | WRITE)
+    }
     close()
   } catch {
     // Best effort: a hardened system may allow neither.
@@ -69,4 +83,27 @@ export function unchangedMappings(smaps: string): Mapping[] {
     if (from === undefined || to === undefined || !/^Anonymous: +0 kB$/m.test(text)) return []
     return [{ from: Number.parseInt(from, 16), to: Number.parseInt(to, 16) }]
   })
+}
+
+const PAGE = 4_096
+/** Type of an ELF file whose addresses are those in memory. */
+const EXECUTABLE = 2
+
+/** Returns where the modules and texts of a compiled program are mapped: its section `.bun`, in whole pages. Undefined if there is none. */
+export async function embeddedModules(path: string): Promise<Mapping | undefined> {
+  const file = Bun.file(path)
+  const read = async (from: number, size: number) => new DataView(await file.slice(from, from + size).arrayBuffer())
+  const head = await read(0, 64)
+  if (head.getUint32(0) !== 0x7f454c46 || head.getUint16(16, true) !== EXECUTABLE) return undefined
+  const [size, count, ofNames] = [58, 60, 62].map((at) => head.getUint16(at, true)) as [number, number, number]
+  const sections = await read(Number(head.getBigUint64(40, true)), size * count)
+  const number = (section: number, at: number) => Number(sections.getBigUint64(section * size + at, true))
+  const names = Buffer.from((await read(number(ofNames, 24), number(ofNames, 32))).buffer)
+  const index = Array.from({ length: count }, (_, section) => sections.getUint32(section * size, true)).indexOf(
+    names.indexOf("\0.bun\0") + 1,
+  )
+  if (index <= 0) return undefined
+  const from = Math.ceil(number(index, 16) / PAGE) * PAGE
+  const to = Math.floor((number(index, 16) + number(index, 32)) / PAGE) * PAGE
+  return from < to ? { from, to } : undefined
 }

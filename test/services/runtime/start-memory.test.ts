@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { releaseOnceCalm, unchangedMappings } from "../../../src/services/runtime/start-memory.ts"
+import { temporaryFolder } from "../../kit.ts"
 
 const mapping = (header: string, anonymous: number) => `${header}
 Size:               2048 kB
@@ -40,6 +42,44 @@ test.skipIf(process.platform !== "linux")("a process runs on with fewer pages of
   const { before, after } = JSON.parse(stdout.toString())
   expect(after).toBeLessThan(before)
 })
+
+test.skipIf(process.platform !== "linux")(
+  "a compiled program gives back the pages of its modules, and reads the same texts again",
+  async () => {
+    using folder = temporaryFolder()
+    const text = Array.from({ length: 400_000 }, (_, line) => `${line} some text`).join("\n")
+    const module = join(import.meta.dir, "../../../src/services/runtime/start-memory.ts")
+    writeFileSync(join(folder.path, "long.txt"), text)
+    writeFileSync(
+      join(folder.path, "program.ts"),
+      `import { readFileSync } from "node:fs"
+    import { embeddedModules, releaseStartMemory } from ${JSON.stringify(module)}
+    import path from "./long.txt" with { type: "file" }
+    const { from } = await embeddedModules(process.execPath)
+    const pages = () => {
+      const mapping = readFileSync("/proc/self/smaps", "utf8").split(/^(?=[0-9a-f]+-)/m).find((text) => {
+        const [start, end] = /^([0-9a-f]+)-([0-9a-f]+)/.exec(text).slice(1).map((hex) => Number.parseInt(hex, 16))
+        return start <= from && from < end
+      })
+      return { kb: Number(/^Rss: +(\\d+)/m.exec(mapping)[1]), flags: mapping.split(" ")[1] }
+    }
+    const hash = () => Bun.hash(readFileSync(path)).toString()
+    const first = hash()
+    const before = pages()
+    await releaseStartMemory()
+    const after = pages()
+    console.log(JSON.stringify({ first, again: hash(), before, after }))`,
+    )
+    const built = await Bun.build({ entrypoints: [join(folder.path, "program.ts")], compile: { outfile: join(folder.path, "program") } })
+    expect(built.success).toBe(true)
+    const { stdout } = Bun.spawnSync([join(folder.path, "program")])
+    const { first, again, before, after } = JSON.parse(stdout.toString())
+    expect(first).toBe(Bun.hash(text).toString())
+    expect(again).toBe(first)
+    expect(before.kb - after.kb).toBeGreaterThan(text.length / 2 / 1_024)
+    expect(after.flags).toBe(before.flags)
+  },
+)
 
 test("waits for a turn in which the process uses little", async () => {
   const used = [0, 500, 900, 1_001, 1_101]
