@@ -37,15 +37,15 @@ export function processorMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK
 }
 
-/** Threads in which the engine compiles code, by the beginning of their names: it does so at its own pace. */
-const COMPILERS = ["JITWorker", "JSCWarmUp"]
+/** Threads in which the engine compiles code and frees memory at its own pace, by the beginnings of their names. */
+const ENGINE_THREADS = ["JITWorker", "JSCWarmUp", "mi-scavenger", "ollector Thread"]
 
-/** Returns the processor time of the threads of a process in ms, without those that compile code. */
+/** Returns the processor time of the threads of a process in ms, without those of the engine. */
 export function threadTimes(pid: number): ReadonlyMap<string, number> {
   const threads = readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
     try {
       const [name, time] = ["comm", "schedstat"].map((file) => readFileSync(`/proc/${pid}/task/${thread}/${file}`, "utf8"))
-      return COMPILERS.some((compiler) => name!.startsWith(compiler)) ? [] : [[thread, Number.parseInt(time!, 10) / 1e6] as const]
+      return ENGINE_THREADS.some((beginning) => name!.startsWith(beginning)) ? [] : [[thread, Number.parseInt(time!, 10) / 1e6] as const]
     } catch {
       return [] // it has ended
     }

@@ -77,3 +77,14 @@ test("100 copies of an order at once are one order", async () => {
   await shop.sell([sale])
   expect(await shop.transactions()).toMatchObject([{ order_id: "1001", trust: "server", amount: { amount: "12.34" } }])
 })
+
+test("events without revenue start no job, and a sale starts one", async () => {
+  await using shop = await startShop()
+  const { jobs } = shop.instance.app.instance
+  const started = async () => (await jobs.list({ kind: "revenue.fold-sales" }, { before: Number.MAX_SAFE_INTEGER, limit: 10 })).length
+  for (let i = 1; i <= 20; i++) await shop.browse({ path: `/${i}` })
+  await shop.sell([{ at: at("10:00") }])
+  expect(await started()).toBe(0)
+  await shop.browse({ order: "1001", revenue: EUR("12.34") })
+  expect(await started()).toBe(1)
+})
