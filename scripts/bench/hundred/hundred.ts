@@ -83,6 +83,7 @@ async function measureInstance(instance: Instance): Promise<Row[]> {
     row("file, without row tables of sales", filled.bytes / filled.events, BARS.bytes, "bytes an event"),
     ...(await measureStarts(instance, sites[0]!)),
     ...(await measureReports(instance, sites)),
+    ...(await measureFirstAnswers(instance, sites)),
     ...(await measureLoad(instance, sites)),
     ...(await measureUpkeep(instance, filled)),
     ...(await measureBackup(instance, sites[0]!)),
@@ -175,6 +176,23 @@ async function measureReports(instance: Instance, sites: readonly BenchSite[]): 
   if (failed.length > 0) rows.push([`reports that failed, first: ${failed[0]}`, count(failed.length), "0", "no"])
   const { resident } = await server.memory()
   rows.push(row("resident after all reports", resident / 1e6, BARS.afterReportsMb, "MB"))
+  return rows
+}
+
+/** Asks each report once after a restart. */
+async function measureFirstAnswers(instance: Instance, sites: readonly BenchSite[]): Promise<Row[]> {
+  await using server = await serve(instance)
+  const rows: Row[] = []
+  for (const { days } of RANGES) {
+    const times: number[] = []
+    for (const site of askedSites(sites))
+      for (const report of reportsOver(KNOWN)) {
+        const from = performance.now()
+        await askAny(server, site, report, days, instance.data.end)
+        times.push(performance.now() - from)
+      }
+    rows.push(figure(`slowest report over ${count(days)} days when first asked after a restart, ms`, ms(Math.max(...times))))
+  }
   return rows
 }
 

@@ -1,3 +1,4 @@
+import { heapSize } from "bun:jsc"
 import { AppError } from "../../domain/error.ts"
 import type { VisibleImport } from "../../domain/imported.ts"
 import { openEvents } from "../../store/event-location.ts"
@@ -22,6 +23,17 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
   if (data.type === "ask") isAsked = true
   const reply = attempt(data)
   if (reply) self.postMessage(reply)
+  collectGarbage()
+}
+
+/** Growth of the heap after which garbage is collected once a query is answered. Funnels and sums over years leave large arrays. */
+const GROWTH_BYTES = 16 << 20
+let collectedSize = 0
+
+function collectGarbage(): void {
+  if (heapSize() - collectedSize < GROWTH_BYTES) return
+  Bun.gc(true)
+  collectedSize = heapSize()
 }
 
 function attempt(message: ToWorker): WorkerReply | undefined {

@@ -4,11 +4,13 @@ import type { PackedColumns } from "./bytes/codec.ts"
 export type Cached = Uint32Array | Float64Array | PackedColumns
 
 /**
- * Number of bytes of garbage after which the garbage collector is called. It underestimates the memory behind unreachable typed arrays:
- * without the call, a thread that reads many columns grows to several times the size of its cache. A call takes two milliseconds in a
- * query worker, and 20 to 50 ms on the main thread, which answers events meanwhile and has a large heap: there it runs beside the program.
+ * Bytes of garbage after which the garbage collector is called, as a share of the cache and at least. It underestimates the memory behind
+ * unreachable typed arrays: without the call, a thread that reads many columns grows to several times the size of its cache. A call takes
+ * a few milliseconds in a query worker, and 20 to 50 ms on the main thread, which answers events meanwhile and has a large heap: there it
+ * runs beside the program.
  */
-const COLLECT_AFTER_BYTES = 8 << 20
+const GARBAGE_SHARE = 8
+const MIN_GARBAGE_BYTES = 8 << 20
 /** Bytes of a column per byte of garbage that is left from decoding it. */
 const BYTES_PER_GARBAGE = 4
 
@@ -66,7 +68,7 @@ export class ColumnCache {
     this.#entries.push({ key, column, report: this.#report })
     this.#bytes += column.byteLength
     this.#garbage += column.byteLength / BYTES_PER_GARBAGE
-    if (this.#garbage < COLLECT_AFTER_BYTES) return
+    if (this.#garbage < Math.max(MIN_GARBAGE_BYTES, this.limit / GARBAGE_SHARE)) return
     this.#garbage = 0
     Bun.gc(this.waits)
   }
