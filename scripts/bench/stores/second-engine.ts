@@ -32,7 +32,7 @@ const FIRSTS = 5
 const LATERS = 15
 const SITE = 1
 
-/** Events of a month, in which every report reads one partition. */
+/** Measures reports over four weeks of one month, so that they read one partition, and prints what each bar is about. */
 export async function measureSecondEngine(options: Omit<DataOptions, "days" | "sites">): Promise<void> {
   if (!hasClickhouse()) return
   const folder = mkdtempSync(join(tmpdir(), "footfall-"))

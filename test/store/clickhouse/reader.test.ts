@@ -164,6 +164,22 @@ describe.skipIf(!hasClickhouse())("the reader of ClickHouse", () => {
     expect([first, again, ...afterOthers, deleted]).toEqual([3, 1, 3, 2, []])
   })
 
+  test("an erased visit stays hidden when its month is merged into one part", async () => {
+    await insert([visitOf(8, 1), visitOf(8, 2)])
+    const tombstone = new RowWriter()
+    tombstone.addTombstone({ ...visitOf(8, 1), version: 9 })
+    await running.clickhouse.insert("visits", ROW_COLUMNS, tombstone.finish())
+    const reader = openReader()
+    const pairs = () => [sequencesOf(reader.snapshot(8).parts), [...reader.snapshot(8).parts[0]!.visit("duration")]]
+    expect(pairs()).toEqual([[2], [500]])
+    await running.clickhouse.run("optimize table visits final")
+    const [{ rows, parts }] = (await running.clickhouse.rows(
+      "select toUInt32(count()) as rows, toUInt32(uniqExact(_part)) as parts from visits where site_id = 8",
+    )) as [{ rows: number; parts: number }]
+    // The tombstone is still there.
+    expect([rows, parts, ...pairs()]).toEqual([2, 1, [2], [500]])
+  })
+
   test("asks for the next slices when a query goes through them in order, each of them once", async () => {
     const days = 6
     await running.clickhouse.run(LARGE_DAYS, { parameters: { day: DAY, days } })
