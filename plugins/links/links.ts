@@ -41,7 +41,7 @@ export default definePlugin({
     const { cache, chains, orphans, counters } = area
     const isDatacenter = await host.addressList("datacenters")
     const endpoint = createEndpoint(host, { cache, chains, orphans, prefix, isDatacenter, onClick: counters.soon })
-    await cache.readDomains()
+    await cache.begin()
     return {
       routes: [linkRoutes(area), reportRoutes(area), templateRoutes(area), domainRoutes(area)],
       endpoints: [

@@ -62,6 +62,14 @@ export const listLinks = async (statements: OwnStatements, after: number, limit:
     )
   ).map(linkOf)
 
+/** Returns links by id, without deleted ones. */
+export const linksByIds = async (statements: OwnStatements, ids: readonly number[]): Promise<Link[]> =>
+  (
+    await statements.all<LinkRow>(
+      sql`select ${LINK} from links_links where id in (select value from json_each(${JSON.stringify(ids)})) and deleted_at is null`,
+    )
+  ).map(linkOf)
+
 export interface Password {
   hash: string | null
   version: number
@@ -169,6 +177,9 @@ const DOMAIN = sql`id, organization_id, host, token, verified_at, root_destinati
 
 export const listAllDomains = (statements: OwnStatements, after: number, limit: number): Promise<Domain[]> =>
   statements.all(sql`select ${DOMAIN} from links_domains where id > ${after} order by id limit ${limit}`)
+
+export const domainsByIds = (statements: OwnStatements, ids: readonly number[]): Promise<Domain[]> =>
+  statements.all(sql`select ${DOMAIN} from links_domains where id in (select value from json_each(${JSON.stringify(ids)}))`)
 
 export const listDomains = (statements: OwnStatements, organizationId: number): Promise<Domain[]> =>
   statements.all(sql`select ${DOMAIN} from links_domains where organization_id = ${organizationId} order by id`)

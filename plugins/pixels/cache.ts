@@ -1,12 +1,14 @@
 import { type OwnTables, slugKey } from "#plugin"
 import type { Pixel } from "./pixel.ts"
-import { listAllPixels } from "./rows.ts"
+import { listAllPixels, pixelsByIds } from "./rows.ts"
 
 /**
  * All pixels that are not deleted, in memory. Requests do not wait for a store, and an unknown pixel takes as long as a known one.
  * Each write changes the cache right after its commit, so the next request sees it.
  */
 export interface Cache {
+  /** Follows what other nodes change. Called before the first request. */
+  begin(): Promise<void>
   /** Resolves when all pixels are in memory; undefined if they are. The first request reads them; after a failure the next one does. */
   ready(): Promise<void> | undefined
   at(slug: string): Pixel | undefined
@@ -53,6 +55,12 @@ export function createCache(db: OwnTables): Cache {
       },
     )
   return {
+    begin: () =>
+      db.follow("pixels_pixels", async (statements, ids) => {
+        const found = await pixelsByIds(statements, ids)
+        for (const id of ids) remove(id)
+        found.forEach(put)
+      }),
     ready() {
       if (isLoaded) return undefined
       loading ??= load().finally(() => {

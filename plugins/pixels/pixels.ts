@@ -34,6 +34,7 @@ export default definePlugin({
     const urlOfPixel = (pixel: Pixel): string => urlOf(host.baseUrl(), prefix, pixel)
     const show = (pixel: Pixel) => formatPixel(urlOfPixel(pixel), pixel)
     const cache = createCache(host.db)
+    await cache.begin()
     const orphans = createOrphans(host.db, host.now)
     const counters = pixelCounters(host, cache)
     const trash = pixelTrash(host)

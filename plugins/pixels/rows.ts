@@ -41,6 +41,13 @@ export const pixelTrash = (host: Pick<Host, "slugs" | "trash">): Trash<Pixel> =>
 export const listAllPixels = (statements: OwnStatements, after: number, limit: number): Promise<Pixel[]> =>
   many(statements, sql`select ${COLUMNS} from pixels_pixels where id > ${after} and deleted_at is null order by id limit ${limit}`)
 
+/** Returns pixels by id, without deleted ones. */
+export const pixelsByIds = (statements: OwnStatements, ids: readonly number[]): Promise<Pixel[]> =>
+  many(
+    statements,
+    sql`select ${COLUMNS} from pixels_pixels where id in (select value from json_each(${JSON.stringify(ids)})) and deleted_at is null`,
+  )
+
 /** Returns the pixels of a site by ascending id, without deleted ones. */
 export const listPixels = (statements: OwnStatements, siteId: number): Promise<Pixel[]> =>
   many(statements, sql`select ${COLUMNS} from pixels_pixels where site_id = ${siteId} and deleted_at is null order by id limit 1000`)

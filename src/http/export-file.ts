@@ -78,8 +78,9 @@ function exportLimits(now: () => number, nodes: Pick<LiveNodes, "live"> | undefi
       const count = running.get(caller) ?? 0
       if (count >= API.exportsAtOnce)
         throw limited(`You already have ${API.exportsAtOnce} running exports. Wait until one has finished.`, 5)
-      const level = isOfRows ? hourly.take(caller, shareOf(API.rowExportsPerHour, nodes)) : undefined
-      if (level?.taken === false) throw limited(`You can export raw rows ${API.rowExportsPerHour} times per hour.`, level.retryAfter)
+      const perHour = shareOf(API.rowExportsPerHour, nodes)
+      const level = isOfRows ? hourly.take(caller, perHour) : undefined
+      if (level?.taken === false) throw limited(`You can export raw rows ${perHour} times per hour.`, level.retryAfter)
       running.set(caller, count + 1)
       return () => {
         const left = running.get(caller)! - 1

@@ -1,9 +1,12 @@
 import { expect, test } from "bun:test"
 import { AppError } from "../../src/domain/error.ts"
+import type { ExportType } from "../../src/domain/export.ts"
+import { API } from "../../src/domain/limits.ts"
+import { exportAnswers } from "../../src/http/export-file.ts"
 import { apiLimits } from "../../src/http/limits.ts"
 import { tokenBuckets } from "../../src/services/api-keys/token-buckets.ts"
 import { shareOf } from "../../src/services/runtime/nodes.ts"
-import { fixedClock } from "../kit.ts"
+import { fixedClock, memoryLog } from "../kit.ts"
 
 const KEY = { id: 7, rate_limit: null }
 
@@ -95,4 +98,22 @@ test("0 disables the limit and its headers", () => {
   for (let i = 0; i < 1_000; i++) limits.take(KEY, headers)
   limits.show(KEY, headers)
   expect(headers).toEqual({})
+})
+
+test("of several nodes, each allows its part of the exports of raw rows per hour", async () => {
+  const { now } = fixedClock("2026-11-21T12:00:00Z")
+  const answer = exportAnswers({ log: memoryLog(), now, nodes: { live: () => [1, 2, 3] } })
+  async function* read() {
+    yield new Uint8Array(1)
+  }
+  const ask = async (type: ExportType) =>
+    (
+      await answer({
+        ...{ opened: { type, format: "csv", fileName: "a.csv", read }, request: new Request("http://localhost/"), server: null },
+        ...{ caller: "key 1", requestId: "1" },
+      })
+    ).bytes()
+  for (let taken = 0; taken < API.rowExportsPerHour / 3; taken++) await ask("events")
+  await expect(ask("events")).rejects.toMatchObject({ code: "rate_limited", message: "You can export raw rows 20 times per hour." })
+  expect(await ask("country")).toHaveLength(1)
 })

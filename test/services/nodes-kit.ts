@@ -1,12 +1,15 @@
 import { join } from "node:path"
 import { type Instance, openInstance } from "../../src/services/instance/instance.ts"
 import type { SmtpSettings } from "../../src/services/mail/mail.ts"
+import type { PluginFacts } from "../../src/services/runtime/plugins.ts"
 import { libsqlServer } from "../fakes/libsql-server.ts"
 import { fixedClock, temporaryFolder } from "../kit.ts"
 import { NOW, optionsFor } from "./stores-kit.ts"
 
+const NOTES: PluginFacts = { id: "notes", title: "Notes", permissions: {}, migrations: [], rowMigrations: [], sealedSlugs: [] }
+
 /** Opens nodes that share a catalog on a server, each with a data folder of its own, and closes all at the end of the scope. */
-export async function openNodes({ smtp }: { smtp?: SmtpSettings } = {}) {
+export async function openNodes({ smtp, plugins = [NOTES] }: { smtp?: SmtpSettings; plugins?: readonly PluginFacts[] } = {}) {
   const folder = temporaryFolder()
   const server = await libsqlServer(join(folder.path, "server"))
   const open: Instance[] = []
@@ -18,7 +21,7 @@ export async function openNodes({ smtp }: { smtp?: SmtpSettings } = {}) {
       severalNodes: true,
       clock,
       accounts: { ...optionsFor("").accounts, smtp },
-      plugins: [{ id: "notes", title: "Notes", permissions: {}, migrations: [], rowMigrations: [], sealedSlugs: [] }],
+      plugins,
     })
   return {
     clock,

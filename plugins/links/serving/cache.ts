@@ -1,7 +1,7 @@
 import { type OwnTables, slugKey } from "#plugin"
 import { type Target, targetOf } from "../destination.ts"
 import { destinationsOf, type Link } from "../link.ts"
-import { type Domain, listAllDomains, listLinks } from "../rows.ts"
+import { type Domain, domainsByIds, linksByIds, listAllDomains, listLinks } from "../rows.ts"
 
 /** A link with what only this process knows about it. */
 export interface CachedLink {
@@ -17,8 +17,11 @@ export interface CachedLink {
  * known one. Each write changes the cache right after its commit, so the next request sees it.
  */
 export interface Cache {
-  /** Reads the domains. They are needed before the first request, because they decide which endpoint answers it. */
-  readDomains(): Promise<void>
+  /**
+   * Reads the domains, and follows what other nodes change. Domains are needed before the first request, because they decide which
+   * endpoint answers it.
+   */
+  begin(): Promise<void>
   /** Resolves when all links are in memory; undefined if they are. The first call reads them. */
   ready(): Promise<void> | undefined
   at(domainId: number | null, slug: string): CachedLink | undefined
@@ -104,6 +107,12 @@ export function createCache(db: OwnTables, { prefix, onReady }: CacheOptions): C
     hosts.set(domain.host, domain)
   }
 
+  function removeDomain(id: number): void {
+    const old = domains.get(id)
+    if (old) hosts.delete(old.host)
+    domains.delete(id)
+  }
+
   /** Reads all links in one transaction, so that nothing changes between two slices. */
   async function load(): Promise<void> {
     await db.transaction(async (statements) => {
@@ -120,7 +129,20 @@ export function createCache(db: OwnTables, { prefix, onReady }: CacheOptions): C
   }
 
   return {
-    async readDomains() {
+    async begin() {
+      await db.follow("links_links", async (statements, ids) => {
+        const links = new Map((await linksByIds(statements, ids)).map((link) => [link.id, link]))
+        for (const id of ids) {
+          const link = links.get(id)
+          if (link) put(link)
+          else remove(id)
+        }
+      })
+      await db.follow("links_domains", async (statements, ids) => {
+        const found = await domainsByIds(statements, ids)
+        for (const id of ids) removeDomain(id)
+        found.forEach(putDomain)
+      })
       for (let after = 0; ; ) {
         const slice = await listAllDomains(db, after, SLICE)
         for (const domain of slice) putDomain(domain)
@@ -147,10 +169,6 @@ export function createCache(db: OwnTables, { prefix, onReady }: CacheOptions): C
     domain: (host) => hosts.get(host),
     domainById: (id) => domains.get(id),
     putDomain,
-    removeDomain(id) {
-      const old = domains.get(id)
-      if (old) hosts.delete(old.host)
-      domains.delete(id)
-    },
+    removeDomain,
   }
 }

@@ -76,7 +76,7 @@ const SLICE = 10_000
 /** Rates of sites and of the instance. `changed` is called after rates of a site, or of all sites, from a day on were written. */
 export function createRates(host: RevenueHost, changed: (from: string, siteId: number | undefined) => Promise<unknown>) {
   const { rows, audit, now } = host
-  /** Lookups for the writer. They are valid until a rate is written. */
+  /** Lookups for the writer, of tables that no one else writes to. They are valid until a rate is written. */
   const lookups = new Map<number, WriterLookup>()
 
   async function store(siteId: number, rates: readonly NewRate[], source: RateSource): Promise<boolean> {
@@ -109,7 +109,7 @@ export function createRates(host: RevenueHost, changed: (from: string, siteId: n
       const known = lookups.get(siteId)
       const lookup = known && known.days < MAX_DAYS ? known : createWriterLookup(siteId)
       lookup.statements = statements
-      lookups.set(siteId, lookup)
+      if (!rows.isShared) lookups.set(siteId, lookup)
       return lookup.find
     },
 

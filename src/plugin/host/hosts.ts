@@ -101,7 +101,7 @@ export function hostsOf(options: HostOptions): (plugin: AnyPlugin) => Host<Recor
     const { id } = plugin
     const isOn = () => instance.plugins.isOn(id)
     const gate = authorizePlugin(options.authorize, id, isOn)
-    const db = ownTables(instance.catalog, id)
+    const db = ownTables(instance, id)
     const audit = pluginAudit(instance.audit, id)
     const jobs = pluginJobs(instance.jobs, id, options.clock.now)
     const log = logOf(options.log, id)

@@ -14,6 +14,8 @@ import type { Sql } from "../../store/sql.ts"
  * query slot of the organization.
  */
 export interface OwnRows {
+  /** Whether other nodes can write to the tables, so that nothing of them may be remembered between transactions. */
+  readonly isShared: boolean
   /**
    * Runs a transaction. `work` is synchronous and should be short, because incoming events wait for it. Split long work into several
    * transactions. With a server it runs again for each answer that it reads: it must do the same each time, and change nothing outside
@@ -45,7 +47,7 @@ export interface RowReader {
 const MAX_ROWS = 10_000
 
 /** Writes to row tables, which are in the event store or on a server. */
-type RowWriter = Pick<OwnRows, "write" | "append" | "sync">
+type RowWriter = Pick<OwnRows, "isShared" | "write" | "append" | "sync">
 
 interface WriterParts {
   events: Pick<EventStore, "appendRows" | "sync">
@@ -63,6 +65,7 @@ function embeddedWriter({ events, collector }: WriterParts): RowWriter {
     return events.appendRows(work)
   }
   return {
+    isShared: false,
     async write(work) {
       const { result, isChanged } = append(work)
       if (isChanged) await events.sync()
@@ -76,7 +79,7 @@ function embeddedWriter({ events, collector }: WriterParts): RowWriter {
 /** A server answers a commit when it is on disk. */
 function remoteWriter(server: Catalog): RowWriter {
   const write: RowWriter["write"] = (work) => server.transaction((statements) => replayed(statements, work))
-  return { write, append: write, sync: async () => {} }
+  return { isShared: true, write, append: write, sync: async () => {} }
 }
 
 export function ownRows({ writer, reader }: { writer: RowWriter; reader: RowReader }, pluginId: string): OwnRows {

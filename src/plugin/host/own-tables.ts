@@ -1,3 +1,4 @@
+import type { Changes } from "../../services/changes/changes.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import type { Sql } from "../../store/sql.ts"
 
@@ -18,6 +19,11 @@ export interface OwnTables extends OwnStatements {
    * for updating state in memory.
    */
   transaction<T>(work: (statements: OwnStatements) => Promise<T>, committed?: (result: T) => void): Promise<T>
+  /**
+   * Follows what other nodes change in a table of the plugin that it keeps in memory: `reload` gets the ids of rows that were inserted,
+   * changed or deleted. Call it during setup, before the table is read.
+   */
+  follow(table: string, reload: (statements: OwnStatements, ids: readonly number[]) => Promise<void>): Promise<void>
 }
 
 const MAX_ROWS = 1_000
@@ -28,9 +34,18 @@ const behind = new WeakMap<OwnStatements, Statements>()
 /** Returns the statements with which a core service writes. Plugins pass their own statements or those of a core service. */
 export const statementsBehind = (given: OwnStatements | Statements): Statements => behind.get(given) ?? (given as Statements)
 
-export const ownTables = (catalog: Catalog, pluginId: string): OwnTables => ({
+interface OwnTablesParts {
+  catalog: Catalog
+  /** What other nodes change. Undefined for the only process of a catalog. */
+  changes: Pick<Changes, "follow"> | undefined
+}
+
+export const ownTables = ({ catalog, changes }: OwnTablesParts, pluginId: string): OwnTables => ({
   ...ownStatements(catalog, pluginId),
   transaction: (work, committed) => catalog.transaction((statements) => work(ownStatements(statements, pluginId)), committed),
+  async follow(table, reload) {
+    await changes?.follow(table, (statements, keys) => reload(ownStatements(statements, pluginId), keys.map(Number)))
+  },
 })
 
 /** Limits the number of rows that a statement of a plugin reads. More of them are a bug, so this is not an `AppError`. */

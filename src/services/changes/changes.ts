@@ -1,5 +1,5 @@
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
-import { latestVersion, listChanges, type Topic } from "../../store/catalog/changes.ts"
+import { countChanges, latestVersion, listChanges, type Topic } from "../../store/catalog/changes.ts"
 
 /** Reads what has changed into memory: the given keys of a topic. Called within a transaction, before anything is written in it. */
 export type Reload = (statements: Statements, keys: readonly string[]) => Promise<void>
@@ -16,6 +16,8 @@ export interface Changes {
   catalog: Catalog
   /** Names how each topic is read. Changes before the first call are read then. */
   reloadBy(reloads: Reloads): void
+  /** Follows a table of a plugin, whose changes are counted from now on. `reload` gets the ids of changed rows. */
+  follow(table: string, reload: Reload): Promise<void>
   /** Reads what has changed since the last transaction. Called every second. */
   poll(): Promise<void>
 }
@@ -25,13 +27,14 @@ const SLICE = 1_000
 /** Follows the changes from now on. Call it before anything is read into memory. */
 export async function followChanges(catalog: Catalog): Promise<Changes> {
   let seen = await latestVersion(catalog)
-  let reloads: Reloads | undefined
+  let reloads: Readonly<Record<string, Reload>> | undefined
+  const followed = new Map<string, Reload>()
 
   async function catchUp(statements: Statements): Promise<void> {
     for (let isAll = reloads === undefined; !isAll; ) {
       const rows = await listChanges(statements, { after: seen, limit: SLICE })
       for (const [topic, changed] of Map.groupBy(rows, (row) => row.topic))
-        await reloads?.[topic](
+        await (reloads?.[topic] ?? followed.get(topic))?.(
           statements,
           changed.map(({ key }) => key),
         )
@@ -51,6 +54,10 @@ export async function followChanges(catalog: Catalog): Promise<Changes> {
     catalog: following,
     reloadBy(given) {
       reloads = given
+    },
+    async follow(table, reload) {
+      followed.set(table, reload)
+      await countChanges(catalog, table)
     },
     async poll() {
       if ((await latestVersion(catalog)) > seen) await following.transaction(async () => {})

@@ -1,4 +1,4 @@
-import { sql } from "../sql.ts"
+import { raw, sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
 
 /** What nodes keep in memory or wait for, as named by the triggers of the catalog. */
@@ -17,10 +17,25 @@ export type Topic =
   | "mails"
 
 interface ChangeRow {
-  topic: Topic
+  /** A `Topic`, or the name of a table that a plugin keeps in memory. */
+  topic: string
   /** Id of the site, or key of the setting. Empty for topics that are read as a whole. */
   key: string
   version: number
+}
+
+/** Counts the changes of a table from now on, under its name and by the ids of its rows. Idempotent. */
+export async function countChanges(catalog: Statements, table: string): Promise<void> {
+  for (const [event, row] of [
+    ["insert", "new"],
+    ["update", "new"],
+    ["delete", "old"],
+  ] as const)
+    await catalog.run(
+      raw(`create trigger if not exists ${table}_changed_by_${event} after ${event} on ${table} begin
+        insert into changing values ('${table}', ${row}.id);
+      end`),
+    )
 }
 
 /** Returns the version of the latest change. */

@@ -16,7 +16,7 @@ const NOT_READ_YET = new Error("The rows of a statement are being fetched")
 
 /**
  * Runs work within a transaction of a server. The work must do the same each time, and change nothing outside until it has read
- * everything. A read that it leaves out because it remembers the answer is skipped.
+ * everything.
  */
 export async function replayed<T>(statements: TransactionStatements, work: (rows: RowStatements) => T): Promise<T> {
   const executed: Executed[] = []
@@ -61,7 +61,8 @@ class Attempt {
           for (const values of lists) run({ text, values })
         },
       })
-      this.#refuseRest()
+      const left = this.#executed[this.#next]
+      if (left) throw notTheSame(left)
       return { isDone: true, result }
     } catch (error) {
       if (error === NOT_READ_YET) return { isDone: false }
@@ -71,28 +72,15 @@ class Attempt {
 
   /** Returns the execution that a statement repeats; undefined when everything executed has been repeated. */
   #again(statement: SentStatement): Executed | undefined {
-    for (; this.#next < this.#executed.length; this.#next++) {
-      const known = this.#executed[this.#next]!
-      if (isSame(known, statement)) {
-        this.#next++
-        return known
-      }
-      this.#skip(known)
-    }
-    return undefined
-  }
-
-  /** Throws when the work has left out something that it had written. */
-  #refuseRest(): void {
-    for (; this.#next < this.#executed.length; this.#next++) this.#skip(this.#executed[this.#next]!)
-  }
-
-  #skip({ text }: Executed): void {
-    if (!ONLY_READS.test(text)) throw new Error(`The work of a transaction did not do the same again: it left out ${text}`)
+    const known = this.#executed[this.#next]
+    if (!known) return undefined
+    if (!isSame(known, statement)) throw notTheSame(known)
+    this.#next++
+    return known
   }
 }
 
-const ONLY_READS = /^\s*select\b/i
+const notTheSame = ({ text }: Executed) => new Error(`The work of a transaction did not do the same again: it left out ${text}`)
 
 const isSame = (known: SentStatement, { text, values }: SentStatement): boolean =>
   known.text === text && (known.values === values || Bun.deepEquals(known.values, values))
