@@ -39,7 +39,7 @@ function startLife(server?: TestServer): Life {
   const clock = { now: Date.now, monotonic: () => performance.now() }
   const siteKey = async (siteId: number) => new Uint8Array(32).fill(siteId)
   const store = openEventStore(path, { now: clock.now() })
-  if (server) store.beginShipping(siteKey)
+  if (server) store.beginShipping(1, siteKey)
   const workerUrl = new URL("../../../src/services/shipping/worker.ts", import.meta.url).href
   const node = { node: 1, spoolBytes: 2 ** 34 }
   const shipping = server && startShipping({ ...{ store, path, clock, siteKey, workerUrl, ...node }, server: server.server })

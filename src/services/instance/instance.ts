@@ -377,7 +377,7 @@ interface ShipOptions {
 
 /** Starts to ship the events of a node. */
 function ship({ dataDir, clock, log, clickhouse }: InstanceOptions, { events, nodes }: Stores, { remote, states, siteKey }: ShipOptions) {
-  events.beginShipping(siteKey)
+  events.beginShipping(nodes!.own, siteKey)
   const prepared = remote.prepared().catch((error) => {
     if (error instanceof ExitFault) states.end(error)
     throw error

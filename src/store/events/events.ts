@@ -17,7 +17,7 @@ import { type FaultKind, StoreFault, translateErrors } from "./fault.ts"
 import { Group } from "./group.ts"
 import { Journal } from "./journal.ts"
 import { LogRecord } from "./log.ts"
-import { beginSpool, type Spool, spoolOf } from "./spool/spool.ts"
+import { type Spool, spoolOf } from "./spool/spool.ts"
 import { dropForeignSums, type MonthSums, monthSumsOf } from "./tables/month-sums.ts"
 import { type RowStatements, rowStatements } from "./tables/row-tables.ts"
 import { type Sales, salesOf } from "./tables/sales.ts"
@@ -69,9 +69,9 @@ export interface EventStore extends Upkeep, Extent, Tallies, Identities, Sales, 
   probe(): void
   /**
    * Makes the store the source of a second engine, with everything that it contains. Call it at each start, with the function that returns
-   * the key of a site's pseudonyms.
+   * the key of a site's pseudonyms. Sales are then announced when the engine has their events.
    */
-  beginShipping(siteKey: SiteKeyOf): void
+  beginShipping(node: number, siteKey: SiteKeyOf): void
   /** Sets the listener that is called after a commit with sales, once for each site. It must not throw. */
   onSales(listener: (siteId: number) => void): void
   close(): void
@@ -126,6 +126,9 @@ function createStore(journal: Journal, { version, tailBytes, moveLog }: StoreOpt
   /** Reused for every group commit. */
   const logRecord = new LogRecord()
   let siteKey: SiteKeyOf = noKeys
+  const spool = spoolOf(journal)
+  /** Sites with sales that the second engine may not have, with the sequence before which these are. */
+  const unannounced = new Map<number, number>()
   let announceSales: (siteId: number) => void = () => {}
   const pressure = createPressure({ tailBytes })
   let held: Promise<void> | undefined
@@ -153,9 +156,19 @@ function createStore(journal: Journal, { version, tailBytes, moveLog }: StoreOpt
 
   function commitGroup<T>(arrivedAt: number, work: (writer: Writer) => T, unsynced = false): T {
     const { result, soldOn } = journal.change(() => groupCommit(arrivedAt, work), unsynced)
-    for (const siteId of soldOn) announceSales(siteId)
+    for (const siteId of soldOn) unannounced.set(siteId, journal.memory.sequence)
+    if (unannounced.size > 0) announceShipped()
     pressure.update(journal.memory)
     return result
+  }
+
+  function announceShipped(): void {
+    const below = spool.shippedBelow()
+    for (const [siteId, sequence] of unannounced) {
+      if (sequence > below) continue
+      unannounced.delete(siteId)
+      announceSales(siteId)
+    }
   }
 
   function groupCommit<T>(arrivedAt: number, work: (writer: Writer) => T): { result: T; soldOn: ReadonlySet<number> } {
@@ -177,9 +190,13 @@ function createStore(journal: Journal, { version, tailBytes, moveLog }: StoreOpt
     ...extentOf(journal),
     ...talliesOf(journal),
     ...identitiesOf(journal),
-    ...salesOf(journal),
-    ...spoolOf(journal),
     ...monthSumsOf(journal, version),
+    ...salesOf(journal, spool.shippedBelow),
+    ...spool,
+    confirmShipped(record, segments, now) {
+      spool.confirmShipped(record, segments, now)
+      announceShipped()
+    },
     write: (arrivedAt, work) => commitGroup(arrivedAt, work),
     append: (arrivedAt, work) => commitGroup(arrivedAt, work, true),
     sync: () => disk.sync(),
@@ -207,9 +224,9 @@ function createStore(journal: Journal, { version, tailBytes, moveLog }: StoreOpt
     probe() {
       journal.commit(() => writeState(db, "generation", readState(db, "generation")))
     },
-    beginShipping(given) {
+    beginShipping(node, given) {
       siteKey = given
-      beginSpool(journal)
+      spool.begin(node)
     },
     onSales(listener) {
       announceSales = listener

@@ -15,7 +15,7 @@ const clock = { now: Date.now, monotonic: () => performance.now() }
 const path = join(folder, "events.db")
 const siteKey = async (siteId: number) => new Uint8Array(32).fill(siteId)
 const store = openEventStore(path, { now: clock.now() })
-store.beginShipping(siteKey)
+store.beginShipping(Number(node), siteKey)
 const shipping = startShipping({
   ...{ store, path, clock, siteKey, node: Number(node), spoolBytes: 20 * 2 ** 30 },
   server: JSON.parse(server) as ShippingOptions["server"],

@@ -57,7 +57,7 @@ export class ShippingLife {
   #open(): EventStore {
     const { tailBytes } = this.#options
     const store = openEventStore(this.path, { now: this.now, ...(tailBytes && { tailBytes }) })
-    store.beginShipping(siteKey)
+    store.beginShipping(7, siteKey)
     return store
   }
 

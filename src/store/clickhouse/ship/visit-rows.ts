@@ -3,12 +3,10 @@ import { TRAITS, VISITOR_KINDS } from "../../../domain/visit.ts"
 import type { SegmentKind } from "../../events/bytes/lanes.ts"
 import { propertyDictionary } from "../../events/dictionary/texts.ts"
 import { type Part, VISIT_PAGES } from "../../events/part.ts"
+import { sharedSequence } from "../../events/spool/sequences.ts"
 import type { Opening } from "../../events/spool/spool.ts"
 import { VITAL_NAMES } from "../../events/tail/rows.ts"
 import type { EventRow, VisitRow } from "../visit-row.ts"
-
-/** Distance between the sequences of a node, which leaves room for the number of the node. */
-const NODES = 256
 
 /** What the rows of a part need in addition to its columns. */
 export interface RowContext {
@@ -60,7 +58,7 @@ export function rowsOf(part: Part, { order, ends }: EventsByVisit, siteId: numbe
       siteId,
       kind: context.kind,
       openedAt,
-      visit: opening * NODES + node,
+      visit: sharedSequence(opening, node),
       version: context.version(row),
       importId: part.importId,
       run: context.run,
@@ -68,7 +66,7 @@ export function rowsOf(part: Part, { order, ends }: EventsByVisit, siteId: numbe
       visitor: value(numbers.visitor[row]!),
       visitorKind: VISITOR_KINDS[numbers.kind[row]!]!,
       startedAt: starts[row]!,
-      sequence: sequences[row]! * NODES + node,
+      sequence: sharedSequence(sequences[row]!, node),
       duration: numbers.duration[row]!,
       pageviews: numbers.pageviews[row]!,
       events: numbers.events[row]!,

@@ -1,13 +1,14 @@
 /**
  * The spool: this store as the source of a second engine. It consists of the log after the last confirmed record, and of the segments
- * whose visits are not all confirmed. Nothing is recorded here before `beginSpool`.
+ * whose visits are not all confirmed. Nothing is recorded here before `begin`.
  */
 import type { Database } from "bun:sqlite"
+import { StoreRefusal } from "../../migrations.ts"
 import { SEGMENT_KINDS } from "../bytes/lanes.ts"
 import type { Journal } from "../journal.ts"
 import type { Part } from "../part.ts"
 import type { SiteTail } from "../tail/tail.ts"
-import { writeState } from "../tail/tails.ts"
+import { readState, writeState } from "../tail/tails.ts"
 
 const KINDS = SEGMENT_KINDS.map((kind) => `'${kind}'`).join(", ")
 
@@ -31,23 +32,46 @@ export interface Spool {
   confirmShipped(record: number, segments: readonly number[], now: number): void
   /** Returns what the engine does not have yet. */
   unshipped(): Unshipped
+  /** Returns the sequence before which the engine is known to have all events. Without a spool there is no limit. */
+  shippedBelow(): number
 }
 
-export function spoolOf(journal: Journal): Spool {
+export function spoolOf(journal: Journal): Spool & { begin(node: number): void } {
   const { db } = journal
+  /** The last record and the next sequence at a moment, until the engine has everything up to then. */
+  let mark: { record: number; sequence: number } | undefined
+  let below = shippedRecord(db) === undefined ? Number.POSITIVE_INFINITY : 0
+
+  function follow(record: number): void {
+    mark ??= { record: journal.memory.tails.lastRecord, sequence: journal.memory.sequence }
+    // A segment that waits may have been sealed before its visits were shipped.
+    if (record < mark.record || nextUnshipped(db, 0)) return
+    below = mark.sequence
+    mark = undefined
+  }
+
   return {
+    /** Starts the spool of a node with everything that is stored. Throws if another number is part of what was shipped. */
+    begin(node) {
+      journal.commit(() => begin(db, node))
+      below = 0
+      follow(shippedRecord(db)!)
+    },
     holding() {
       if (shippedRecord(db) !== undefined) return "shipped"
       const segment = db.query(`select 1 from segments where kind in (${KINDS}) limit 1`).get()
       return segment === null && journal.memory.tails.lastRecord === 0 ? "none" : "local"
     },
     lastRecord: () => journal.memory.tails.lastRecord,
-    confirmShipped: (record, segments, now) =>
+    confirmShipped(record, segments, now) {
       journal.append(() => {
         if (record > (shippedRecord(db) ?? 0)) writeState(db, "shipped_record", record)
-        const mark = db.query("update spool set shipped_at = ? where segment = ? and shipped_at is null")
-        for (const segment of segments) mark.run(now, segment)
-      }),
+        const update = db.query("update spool set shipped_at = ? where segment = ? and shipped_at is null")
+        for (const segment of segments) update.run(now, segment)
+      })
+      follow(record)
+    },
+    shippedBelow: () => below,
     unshipped() {
       const { tails } = journal.memory
       const records = tails.lastRecord - (shippedRecord(db) ?? 0)
@@ -58,10 +82,10 @@ export function spoolOf(journal: Journal): Spool {
   }
 }
 
-/** Starts the spool with everything that is stored. Has no effect on a store that already has one. */
-export const beginSpool = (journal: Journal): void => journal.commit(() => begin(journal.db))
-
-function begin(db: Database): void {
+function begin(db: Database, node: number): void {
+  const known = readState(db, "node")
+  if (known !== 0 && known !== node) throw new StoreRefusal("foreign", `The event store is that of node ${known} of another catalog`)
+  writeState(db, "node", node)
   if (shippedRecord(db) !== undefined) return
   writeState(db, "shipped_record", 0)
   db.run("create index visitor_ids_ordinal on visitor_ids (site_id, ordinal)")

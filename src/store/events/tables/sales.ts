@@ -6,10 +6,15 @@ import type { ImportedSale } from "../import-segments.ts"
 import type { Journal } from "../journal.ts"
 import { type Memory, saveCounters } from "../memory.ts"
 import type { Part, VisitOfSale } from "../part.ts"
+import { lastOwnSequence, ownSequence, sharedSequence } from "../spool/sequences.ts"
+import { readState } from "../tail/tails.ts"
 
-/** The events with revenue as rows in storage order, for the revenue area. They are written in the transaction of the event. */
+/**
+ * The events with revenue as rows in storage order, for the revenue area. They are written in the transaction of the event. Of a store with a
+ * second engine, sequences are those outside the store.
+ */
 export interface Sales {
-  /** Returns the sale events of a site after a sequence, in storage order, without those of runs that were never shown. */
+  /** Returns the sale events of a site after a sequence, in storage order, without those of runs that were never shown, or that the second engine does not have. */
   salesAfter(siteId: number, sequence: number, limit: number): SaleEvent[]
   /** Returns sale events of a site by sequence. Those that were removed are left out. */
   salesBySequence(siteId: number, sequences: readonly number[]): SaleEvent[]
@@ -44,11 +49,13 @@ export interface SaleRow {
 /** Number of rows per transaction. */
 const SLICE = 2_000
 
-export function salesOf(journal: Journal): Sales {
+/** Creates the lookups. `shippedBelow` returns the sequence before which the second engine has all events. */
+export function salesOf(journal: Journal, shippedBelow: () => number): Sales {
   const { db } = journal
   const hasHiddenSales = (runs: readonly ShownRun[]): boolean => translateErrors(() => runs.some((one) => hasHidden(db, one)))
   return {
-    salesAfter: (siteId, sequence, limit) => translateErrors(() => listAfter(db, siteId, sequence, limit)),
+    salesAfter: (siteId, sequence, limit) =>
+      translateErrors(() => listAfter(db, siteId, { after: sequence, before: shippedBelow(), limit })),
     salesBySequence: (siteId, sequences) => translateErrors(() => listBySequence(db, siteId, sequences)),
     salesByVisit: (siteId, visits) => translateErrors(() => listByVisit(db, siteId, visits)),
     hasHiddenSales,
@@ -65,18 +72,41 @@ const COLUMNS = `sequence, site_id, visit_sequence, import_id, coalesce(visit_at
 
 type StoredSale = Omit<SaleEvent, "is_repeated"> & { is_repeated: number }
 
-/** Converts a row in place. */
-const readSale = (row: StoredSale): SaleEvent => Object.assign(row, { is_repeated: row.is_repeated === 1 })
+/** Converts rows in place. */
+function readSales(db: Database, rows: readonly StoredSale[]): SaleEvent[] {
+  const node = readState(db, "node")
+  return rows.map((row) =>
+    Object.assign(row, {
+      sequence: sharedSequence(row.sequence, node),
+      visit_sequence: sharedSequence(row.visit_sequence, node),
+      is_repeated: row.is_repeated === 1,
+    }),
+  )
+}
 
-function listAfter(db: Database, siteId: number, sequence: number, limit: number): SaleEvent[] {
-  const sql = `select ${COLUMNS} from sale_events indexed by sale_events_site where site_id = ? and sequence > ? order by sequence limit ?`
-  return db.query<StoredSale, [number, number, number]>(sql).all(siteId, Math.max(0, sequence), limit).map(readSale)
+/** Returns the sequences within this store of a list as JSON, without those of other nodes. */
+function ownSequences(db: Database, sequences: readonly number[]): string {
+  const node = readState(db, "node")
+  return JSON.stringify(sequences.flatMap((sequence) => ownSequence(sequence, node) ?? []))
+}
+
+interface Between {
+  after: number
+  before: number
+  limit: number
+}
+
+function listAfter(db: Database, siteId: number, { after, before, limit }: Between): SaleEvent[] {
+  const own = lastOwnSequence(after, readState(db, "node"))
+  const sql = `select ${COLUMNS} from sale_events indexed by sale_events_site
+    where site_id = ? and sequence > ? and sequence < ? order by sequence limit ?`
+  return readSales(db, db.query<StoredSale, [number, number, number, number]>(sql).all(siteId, Math.max(0, own), before, limit))
 }
 
 function listBySequence(db: Database, siteId: number, sequences: readonly number[]): SaleEvent[] {
   // The plus keeps the planner from reading all sale events of the site, of which it expects few.
   const sql = `select ${COLUMNS} from sale_events where sequence in (select value from json_each(?)) and +site_id = ? order by sequence`
-  return db.query<StoredSale, [string, number]>(sql).all(JSON.stringify(sequences), siteId).map(readSale)
+  return readSales(db, db.query<StoredSale, [string, number]>(sql).all(ownSequences(db, sequences), siteId))
 }
 
 /** Returns the visits of sale events of a site by the event's sequence. */
@@ -84,13 +114,15 @@ export function listVisitsOfSales(db: Database, siteId: number, sequences: reado
   // The plus as above.
   const sql = `select sequence, visit_sequence as visit, at from sale_events
     where sequence in (select value from json_each(?)) and +site_id = ?`
-  return db.query<VisitOfSale, [string, number]>(sql).all(JSON.stringify(sequences), siteId)
+  const node = readState(db, "node")
+  const rows = db.query<VisitOfSale, [string, number]>(sql).all(ownSequences(db, sequences), siteId)
+  return rows.map((row) => ({ ...row, sequence: sharedSequence(row.sequence, node), visit: sharedSequence(row.visit, node) }))
 }
 
 function listByVisit(db: Database, siteId: number, visits: readonly number[]): SaleEvent[] {
   const sql = `select ${COLUMNS} from sale_events
     where site_id = ? and visit_sequence in (select value from json_each(?)) order by sequence`
-  return db.query<StoredSale, [number, string]>(sql).all(siteId, JSON.stringify(visits)).map(readSale)
+  return readSales(db, db.query<StoredSale, [number, string]>(sql).all(siteId, ownSequences(db, visits)))
 }
 
 const HIDDEN = "from sale_events indexed by sale_events_pending where import_id = ? and run <= ? and sequence < 0"

@@ -143,7 +143,16 @@ export function sealVisitIds(visitIds: Iterable<number>): Uint8Array {
 }
 
 /** Counters of the store. The visitors and event ids of all log records up to `ids_floor` are also in their tables. */
-type Counter = "ids_floor" | "generation" | "log_floor" | "log_epoch" | "sequence" | "dictionary_epoch" | "event_id_seed" | "shipped_record"
+type Counter =
+  | "ids_floor"
+  | "generation"
+  | "log_floor"
+  | "log_epoch"
+  | "sequence"
+  | "dictionary_epoch"
+  | "event_id_seed"
+  | "shipped_record"
+  | "node"
 /** A counter of the store, or the flag that a site needs a sweep. */
 type StateKey = Counter | `sweep ${number}`
 
