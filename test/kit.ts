@@ -29,13 +29,23 @@ import { insertSetup, insertUser, isSetUp } from "../src/store/catalog/users.ts"
 import type { ClickhouseServer } from "../src/store/clickhouse/client.ts"
 import { eventSchemas } from "../src/store/events/database.ts"
 import { sql } from "../src/store/sql.ts"
+<<<<<<< HEAD
 import { type LibsqlServer, libsqlServer } from "./fakes/libsql-server.ts"
+=======
+import { libsqlServer } from "./fakes/libsql-server.ts"
+import type { TestServer } from "./store/clickhouse/server.ts"
+>>>>>>> ceff5cbd (clickhouse: Remove visits from the node, from answers and later from the server, and know visitors by shared numbers)
 
 /** With `FOOTFALL_TEST_CATALOG=server`, each instance has its catalog on a libSQL server, so that any test can be run with one. */
 export const HAS_CATALOG_SERVER = process.env.FOOTFALL_TEST_CATALOG === "server"
 
+<<<<<<< HEAD
 /** With `FOOTFALL_TEST_ROWS=server`, the row tables of plugins are on a libSQL server as well. */
 const HAS_ROW_SERVER = process.env.FOOTFALL_TEST_ROWS === "server"
+=======
+/** With `FOOTFALL_TEST_EVENTS=clickhouse`, each instance has its events on ClickHouse, so that any test can be run with it. */
+const HAS_CLICKHOUSE = process.env.FOOTFALL_TEST_EVENTS === "clickhouse"
+>>>>>>> ceff5cbd (clickhouse: Remove visits from the node, from answers and later from the server, and know visitors by shared numbers)
 
 /** Creates a temporary folder that is deleted at the end of the scope: `using folder = temporaryFolder()`. */
 export function temporaryFolder(): Disposable & { path: string } {
@@ -200,10 +210,17 @@ export async function startInstance({
   settings = {},
   plugins = programPlugins,
   nameServers,
+<<<<<<< HEAD
   clickhouse,
   hasCatalogServer = HAS_CATALOG_SERVER || clickhouse !== undefined,
   hasRowServer = HAS_ROW_SERVER,
+=======
+  clickhouse: givenServer,
+  hasCatalogServer: isCatalogRemote = HAS_CATALOG_SERVER,
+>>>>>>> ceff5cbd (clickhouse: Remove visits from the node, from answers and later from the server, and know visitors by shared numbers)
 }: StartOptions = {}): Promise<TestInstance> {
+  const clickhouse = givenServer ?? (HAS_CLICKHOUSE ? await ownDatabase() : undefined)
+  const hasCatalogServer = isCatalogRemote || clickhouse !== undefined
   const folder = temporaryFolder()
   const clock = fixedClock(now)
   const log = memoryLog()
@@ -278,6 +295,18 @@ export async function startInstance({
       folder[Symbol.dispose]()
     },
   }
+}
+
+let clickhouseServer: Promise<TestServer> | undefined
+let databases = 0
+
+/** Creates a database on a ClickHouse server that all instances of the process share. The server ends with the process. */
+async function ownDatabase(): Promise<ClickhouseServer> {
+  clickhouseServer ??= import("./store/clickhouse/server.ts").then(({ startClickhouse }) => startClickhouse())
+  const { server, clickhouse } = await clickhouseServer
+  const database = `footfall_${++databases}`
+  await clickhouse.run(`create database ${database}`)
+  return { ...server, database }
 }
 
 /**

@@ -42,8 +42,8 @@ export function createPeople(host: CohortsHost, { reports, evaluation }: PeopleP
   const { people } = host.services
 
   /** Returns the label of a person: the user id if the site stores it, otherwise the first digits of the token. */
-  function labelsOf(site: Site, facts: readonly PersonFacts[]): (person: PersonFacts) => string {
-    const ids = people.userIds(
+  async function labelsOf(site: Site, facts: readonly PersonFacts[]): Promise<(person: PersonFacts) => string> {
+    const ids = await people.userIds(
       site,
       facts.map(({ visitor }) => visitor),
     )
@@ -96,7 +96,7 @@ export function createPeople(host: CohortsHost, { reports, evaluation }: PeopleP
         { ...query, days, sort, currency: site.revenue_currency, limit: paging.limit, ...(after && { after }) },
         engineCaller(caller),
       )
-      const labelOf = labelsOf(site, result.people)
+      const labelOf = await labelsOf(site, result.people)
       return pageOf(
         paging,
         result,
@@ -140,7 +140,7 @@ export function createPeople(host: CohortsHost, { reports, evaluation }: PeopleP
         },
         engineCaller(caller),
       )
-      const labelOf = labelsOf(site, result.people)
+      const labelOf = await labelsOf(site, result.people)
       const member = (person: PersonFacts): MemberResponse => ({
         person: person.pseudonym,
         label: labelOf(person),
@@ -175,7 +175,7 @@ export function createPeople(host: CohortsHost, { reports, evaluation }: PeopleP
         engineCaller(caller),
       )
       if (!person) throw personNotFound()
-      const labelOf = labelsOf(site, [person])
+      const labelOf = await labelsOf(site, [person])
       const hidesRevenue = !caller.seesRevenue
       const hidden = hidesRevenue ? revenueProperties(site) : undefined
       const last = visits.at(-1)
@@ -212,7 +212,7 @@ export function createPeople(host: CohortsHost, { reports, evaluation }: PeopleP
       const first = await read(undefined)
       if (!first.person) throw personNotFound()
       const { person } = first
-      const labelOf = labelsOf(site, [person])
+      const labelOf = await labelsOf(site, [person])
       const facts = JSON.stringify(shown(person, labelOf(person), hidesRevenue))
       async function* visits(): AsyncIterable<string> {
         for (let page = first; ; ) {

@@ -287,7 +287,7 @@ describe("identity", () => {
     for (const store_user_ids of [false, true]) {
       using intake = startIntake({ settings: { identity_mode: "identified", store_user_ids } })
       await intake.send(user("ann"))
-      expect(intake.store.peopleOfUser(1, "ann")).toEqual(store_user_ids ? [1] : [])
+      expect(await intake.store.peopleOfUser(1, "ann")).toEqual(store_user_ids ? [1] : [])
     }
   })
 

@@ -1,6 +1,5 @@
 import type { Clock } from "../../domain/clock.ts"
 import type { EventStore } from "../../store/events/events.ts"
-import type { Part } from "../../store/events/part.ts"
 import type { Takeouts } from "../export/takeouts.ts"
 import type { VisibleImports } from "../imports/visible-imports.ts"
 import type { People } from "../people/people.ts"
@@ -24,7 +23,8 @@ export interface Erasure {
 }
 
 interface ErasureOptions {
-  events: Pick<EventStore, "erase" | "erasePerson" | "dropTotals" | "dropRetired" | "emptyLog">
+  events: Pick<EventStore, "eraseSite" | "erasePerson" | "dropTotals" | "dropRetired" | "emptyLog">
+  hidden: HiddenVisits | undefined
   imports: Pick<VisibleImports, "clear">
   people: Pick<People, "numberOf">
   clock: Clock
@@ -33,13 +33,12 @@ interface ErasureOptions {
   takeouts: Pick<Takeouts, "drop">
 }
 
-export function createErasure({ events, imports, people, clock, exclusive, hooks, takeouts }: ErasureOptions): Erasure {
-  const everything = (part: Part) => new Uint8Array(part.visits).fill(1)
+export function createErasure({ events, hidden, imports, people, clock, exclusive, hooks, takeouts }: ErasureOptions): Erasure {
   return {
     site: (siteId) =>
       exclusive.run(async () => {
         await imports.clear(siteId)
-        const visits = await events.erase(siteId, everything, clock.now())
+        const visits = await events.eraseSite(siteId, clock.now())
         const imported_totals = await events.dropTotals(siteId, clock.now())
         if (visits + imported_totals > 0) await events.emptyLog()
         await takeouts.drop(siteId)
@@ -60,7 +59,7 @@ export function createErasure({ events, imports, people, clock, exclusive, hooks
         await takeouts.drop(siteId)
         return sumOf([removed, ...before, ...(await fromAreas())])
       }),
-    overwrite: (signal) => overwriteReplaced({ events, clock }, clock.now(), signal),
+    overwrite: (signal) => overwriteReplaced({ events, hidden, clock }, clock.now(), signal),
   }
 }
 
@@ -75,9 +74,21 @@ function sumOf(counts: readonly Removed[]): Removed {
 const RETIRED_MS = 20_000
 const POLL_MS = 200
 
+/** What a second engine hides from answers after a removal, and has on its disks until it is deleted. */
+export interface HiddenVisits {
+  /** Resolves when all visits that were hidden before the call are on no disk any more. */
+  delete(signal?: AbortSignal): Promise<void>
+}
+
+interface OverwriteOptions {
+  events: Pick<EventStore, "dropRetired" | "emptyLog">
+  hidden: HiddenVisits | undefined
+  clock: Clock
+}
+
 /** Waits until no report reads the segments that an erasure replaced, and overwrites them in the file. */
 export async function overwriteReplaced(
-  { events, clock }: { events: Pick<EventStore, "dropRetired" | "emptyLog">; clock: Clock },
+  { events, hidden, clock }: OverwriteOptions,
   erasedAt: number,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -89,4 +100,5 @@ export async function overwriteReplaced(
   // Uses the time of the erasure, because the wall clock may have changed during the wait.
   await events.dropRetired(erasedAt + RETIRED_MS + 1)
   await events.emptyLog()
+  await hidden?.delete(signal)
 }

@@ -16,7 +16,6 @@ import type { ChosenVisits } from "../../query/rows/choice.ts"
 import { pseudonyms } from "../../query/show/pseudonyms.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import type { EventStore } from "../../store/events/events.ts"
-import type { Part } from "../../store/events/part.ts"
 import type { Audit } from "../audit/audit.ts"
 import type { Alongside } from "../definitions/site-things.ts"
 import type { Takeouts } from "../export/takeouts.ts"
@@ -28,7 +27,7 @@ import type { SiteKeys } from "../sites/site-keys.ts"
 import type { Sites } from "../sites/sites.ts"
 import { callerOf, type OpenReportOptions, openReports, shownRange, siteFacts } from "../stats/open-report.ts"
 import type { DataHooks } from "./data-hooks.ts"
-import { overwriteReplaced } from "./erasure.ts"
+import { type HiddenVisits, overwriteReplaced } from "./erasure.ts"
 
 /**
  * Erasure of a site's data by its members: the visits that start in a range and have an event that satisfies the filters, or all data.
@@ -54,7 +53,8 @@ export interface By {
 interface SiteErasuresOptions extends OpenReportOptions {
   catalog: Catalog
   engine: Pick<Engine, "visitsWeight" | "chosenVisits">
-  events: Pick<EventStore, "erase" | "dropTotals" | "dropRetired" | "emptyLog">
+  events: Pick<EventStore, "eraseVisits" | "eraseSite" | "dropTotals" | "dropRetired" | "emptyLog">
+  hidden: HiddenVisits | undefined
   imports: Pick<VisibleImports, "firstAt" | "of" | "clear">
   siteKeys: Pick<SiteKeys, "siteKey">
   hooks: Pick<DataHooks, "onVisitsErase">
@@ -176,10 +176,12 @@ async function eraseAll(options: SiteErasuresOptions, site: Site, kind: keyof ty
   let erasedAt = clock.now()
   for (let round = 0; round < MAX_ROUNDS; round++) {
     if (kind === "reset") await options.imports.clear(site.id)
-    const choose = await chooser(options, site, kind, work)
-    if (!choose) break
+    const chosen = kind === "reset" ? "all" : await chosenFor(options, site, work)
+    if (!chosen) break
     erasedAt = clock.now()
-    const count = await exclusive.run(() => events.erase(site.id, choose, erasedAt))
+    const count = await exclusive.run(() =>
+      chosen === "all" ? events.eraseSite(site.id, erasedAt) : events.eraseVisits(site.id, chosen, erasedAt),
+    )
     erased += count
     work.progress({ phase: "erasing", done: erased })
     await work.save({ ...work.payload, erased })
@@ -187,7 +189,7 @@ async function eraseAll(options: SiteErasuresOptions, site: Site, kind: keyof ty
   }
   const totals = kind === "reset" ? await endImports(options, site) : 0
   work.progress({ phase: "overwriting", done: erased })
-  if (erased + totals > 0) await overwriteReplaced({ events, clock }, erasedAt, work.signal)
+  if (erased + totals > 0) await overwriteReplaced(options, erasedAt, work.signal)
   return erased
 }
 
@@ -198,16 +200,14 @@ async function endImports({ events, exclusive, clock, hooks }: SiteErasuresOptio
   return exclusive.run(() => events.dropTotals(site.id, clock.now()))
 }
 
-/** Returns the function that marks the visits to erase, or undefined when there are none. Areas know of these visits before. */
-async function chooser(options: SiteErasuresOptions, site: Site, kind: keyof typeof KINDS, { payload, signal }: JobWork<Payload>) {
+/** Returns the sequences of the visits to erase, or undefined when there are none. Areas know of these visits before. */
+async function chosenFor(options: SiteErasuresOptions, site: Site, { payload, signal }: JobWork<Payload>) {
   const { engine, goals } = options
-  if (kind === "reset") return (part: Part) => new Uint8Array(part.visits).fill(1)
   const facts = siteFacts(site, goals.rules(site.id))
   const chosen = await engine.chosenVisits({ site: facts, ...payload.question! }, callerOf(site, { signal }))
   if (chosen.sequences.length === 0) return undefined
   await announce(options, site, chosen, signal)
-  const sequences = chosen.sequences.toSorted()
-  return (part: Part) => Uint8Array.from(part.sequences().subarray(0, part.visits), (sequence) => (isIn(sequences, sequence) ? 1 : 0))
+  return chosen.sequences.toSorted()
 }
 
 /** Tells areas which visits are about to be removed. After a crash in between, the visits are found and announced again. */
@@ -220,17 +220,6 @@ async function announce({ siteKeys, hooks }: SiteErasuresOptions, site: Site, ch
     const visits = names.map((visitor, i) => ({ sequence: sequences[from + i]!, visitor, started_at: starts[from + i]! }))
     await hooks.onVisitsErase(site.id, { visits })
   }
-}
-
-function isIn(sorted: Float64Array, wanted: number): boolean {
-  let low = 0
-  let high = sorted.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (sorted[middle]! < wanted) low = middle + 1
-    else high = middle
-  }
-  return sorted[low] === wanted
 }
 
 function objectOf(body: unknown): Record<string, unknown> {

@@ -231,7 +231,8 @@ const FAULT_REMEDIES: Readonly<Record<FaultKind, string>> = {
   damaged: REMEDIES.storage_damaged,
   fsync: "Check the disk, then start Footfall again.",
   io: "Check the disk, and that the user that runs Footfall can write to the data folder.",
-  unreachable: "Start the catalog server, and check that it can be reached from this machine. Footfall reconnects automatically.",
+  unreachable:
+    "Start the server of the catalog or of the events, and check that it can be reached from this machine. Footfall reconnects automatically.",
 }
 
 async function attempt(check: (options: DoctorOptions) => Finding | Promise<Finding>, options: DoctorOptions): Promise<Finding> {

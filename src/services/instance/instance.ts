@@ -32,6 +32,7 @@ import { type Annotations, createAnnotations } from "../definitions/annotations.
 import { createFunnels, createGoals, type Funnels, type Goals } from "../definitions/goals.ts"
 import { createSegments, type Segments } from "../definitions/segments.ts"
 import { createInstanceShields, type InstanceShields } from "../definitions/shields.ts"
+import type { HiddenVisits } from "../erasure/erasure.ts"
 import { createVisibleImports, type VisibleImports, type VisibleImportsHolder } from "../imports/visible-imports.ts"
 import type { Jobs } from "../jobs/jobs.ts"
 import { createOutbox, type Outbox } from "../jobs/outbox.ts"
@@ -61,6 +62,7 @@ import { type ConfiguredSettings, createInstanceSettings, type InstanceSettings 
 import { type CreateShareList, createShareList } from "../sharing/share-list.ts"
 import { createShares, type Shares } from "../sharing/shares.ts"
 import { type ClickhouseOptions, connectClickhouse, type PreparedClickhouse, requireLocal } from "../shipping/clickhouse.ts"
+import { createRemovals } from "../shipping/removals.ts"
 import { type Shipping, startShipping } from "../shipping/shipping.ts"
 import { createSessions, type Sessions } from "../sign-in/sessions.ts"
 import { loadHostRulings } from "../sites/host-claims.ts"
@@ -182,6 +184,8 @@ export interface Instance {
   lease: CatalogLease | undefined
   /** Ships events to ClickHouse. Undefined when they are only in the store of this node. */
   shipping: Shipping | undefined
+  /** Deletes from ClickHouse what removals have hidden there. */
+  hidden: HiddenVisits | undefined
   /** The nodes that share the catalog, and what they change. Undefined for its only process. */
   nodes: LiveNodes | undefined
   changes: Changes | undefined
@@ -227,17 +231,20 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     prepareServer: remote?.prepare ?? requireLocal,
     onEventsReadable: () => options.onEventsReadable?.(states),
   })
-  const { events, rowServer, lease, nodes } = stores
+  const { rowServer, lease, nodes } = stores
   const changes = nodes && (await followChanges(stores.catalog))
   const catalog = changes?.catalog ?? stores.catalog
-  const imports = await (options.imports ?? createVisibleImports()).load(catalog, events)
+  const imports = await (options.imports ?? createVisibleImports()).load(catalog, stores.events)
   const settings = await createInstanceSettings({ catalog, clock, ...(options.configured && { configured: options.configured }) })
   const audit = createAudit({ catalog, clock })
   const sealedSlugs = options.plugins.flatMap((plugin) => plugin.sealedSlugs)
   const keyRotation = await openKeys({ dataDir: options.dataDir, keys, catalog, clock, random, log, audit, settings, sealedSlugs })
   const { secrets, cookieSecrets } = keyRotation
   const siteKeys = createSiteKeys({ catalog, secrets, random })
-  const shipping = options.clickhouse && remote && ship(options, stores, { remote, states, siteKey: siteKeys.siteKey })
+  const shipping = remote && ship(options, stores, { remote, states, siteKey: siteKeys.siteKey })
+  const { events, hidden } = shipping
+    ? createRemovals(stores.events, { clickhouse: remote.clickhouse, node: nodes!.own, shipping })
+    : { events: stores.events, hidden: undefined }
   const hostRulings = await loadHostRulings(catalog)
   const handover = createHandover()
   const outbox = createOutbox({ catalog, clock, log, nodes })
@@ -357,6 +364,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     secretsOf: (owner) => storedSecrets({ catalog, clock, secrets }, owner),
     lease,
     shipping,
+    hidden,
     nodes,
     changes,
     allSites: () => allSites(catalog),

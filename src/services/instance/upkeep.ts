@@ -12,7 +12,7 @@ import { type BackupTasksOptions, backupTasks } from "../backup/tasks.ts"
 import { inBackupThread } from "../backup/thread.ts"
 import type { Changes } from "../changes/changes.ts"
 import type { DataHooks } from "../erasure/data-hooks.ts"
-import type { Erasure } from "../erasure/erasure.ts"
+import type { Erasure, HiddenVisits } from "../erasure/erasure.ts"
 import { retainSite } from "../erasure/retention.ts"
 import { cutoffDay as cutoffDayOf, retentionDays } from "../erasure/retention-cutoffs.ts"
 import type { VisibleImports } from "../imports/visible-imports.ts"
@@ -45,6 +45,7 @@ export interface UpkeepOptions extends BackupTasksOptions {
   lease: CatalogLease | undefined
   changes: Changes | undefined
   shipping: Pick<Shipping, "state"> | undefined
+  hidden: HiddenVisits | undefined
   exclusive: Exclusive
   settings: Pick<InstanceSettings, "get">
   /** Hooks of areas, which store data derived from visits. */
@@ -74,7 +75,7 @@ export function upkeepTasks(options: UpkeepOptions): Task[] {
     { name: "return-free-pages", every: MINUTE, run: () => options.events.returnFreePages() },
     { name: "destroy-salts", every: MINUTE, run: () => destroySalts(options) },
     ...(options.changes ? [{ name: "forget-lost-periods", every: 10 * MINUTE, run: () => forgetLostPeriods(options) }] : []),
-    ...(options.shipping ? [{ name: "watch-shipping", every: 1, run: async () => watchShipping(options) }] : []),
+    ...(options.shipping ? shippingTasks(options) : []),
     { name: "forget-user-ids", every: MINUTE, run: () => forgetUserIds(options) },
     { name: "retain", every: MINUTE, run: (signal) => retain(options, signal) },
     ...backupTasks(options),
@@ -188,6 +189,11 @@ async function watchDisk({ dataDir, health, alarms }: UpkeepOptions): Promise<vo
     await alarms.end("storage_low")
   }
 }
+
+const shippingTasks = (options: UpkeepOptions): Task[] => [
+  { name: "watch-shipping", every: 1, run: async () => watchShipping(options) },
+  { name: "delete-hidden-visits", every: 60 * MINUTE, isShared: true, run: async (signal) => options.hidden?.delete(signal) },
+]
 
 function watchShipping({ health, shipping }: UpkeepOptions): void {
   const set = (code: "spooling" | "spool_full", isOn: boolean) => (isOn ? health.enter(code) : health.leave(code))

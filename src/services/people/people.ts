@@ -18,7 +18,7 @@ export interface People extends IdentityRule {
    */
   find(site: Site, userId: string): Promise<number[]>
   /** Returns the user ids of people, by number, as far as the site stores them. */
-  userIds(site: Site, numbers: readonly number[]): Map<number, string>
+  userIds(site: Site, numbers: readonly number[]): Promise<Map<number, string>>
   /** Returns the number of a pseudonym of 16 hex digits, or undefined if it is not one of this site. */
   numberOf(siteId: number, pseudonym: string): Promise<number | undefined>
   /** Returns the function that converts pseudonyms of 16 hex digits to numbers. Each must be one of this site. */
@@ -29,7 +29,7 @@ export interface People extends IdentityRule {
 
 export interface PeopleOptions extends IdentityRuleOptions {
   siteKeys: Pick<SiteKeys, "siteKey" | "identityKey">
-  events: Pick<EventStore, "hasPeople" | "personOf" | "peopleOfUser" | "userIds" | "visitorLimit">
+  events: Pick<EventStore, "hasPeople" | "personOf" | "peopleOfUser" | "userIds" | "mayBeVisitor">
 }
 
 export function createPeople(options: PeopleOptions): People {
@@ -38,16 +38,16 @@ export function createPeople(options: PeopleOptions): People {
     ...createIdentityRule(options),
     firstAt: ({ id }) => imports.firstAt(id),
     async find({ id, settings }, userId) {
-      const known = events.personOf(id, personKey(await siteKeys.identityKey(id), "user", userId))
-      const stored = settings.store_user_ids ? events.peopleOfUser(id, userId) : []
+      const known = await events.personOf(id, personKey(await siteKeys.identityKey(id), "user", userId))
+      const stored = settings.store_user_ids ? await events.peopleOfUser(id, userId) : []
       return [...new Set([...(known === undefined ? [] : [known]), ...stored])]
     },
-    userIds: ({ id, settings }, numbers) => (settings.store_user_ids ? events.userIds(id, numbers) : new Map()),
+    userIds: async ({ id, settings }, numbers) => (settings.store_user_ids ? events.userIds(id, numbers) : new Map()),
     async numberOf(id, pseudonym) {
       if (!/^[0-9a-f]{16}$/.test(pseudonym)) return undefined
       const [number] = numbersOfPseudonyms(await siteKeys.siteKey(id), "visitor")([pseudonym])
       // Every text of this form is the pseudonym of some number, but almost none of them of a visitor of this site.
-      return number! < events.visitorLimit(id) ? number : undefined
+      return events.mayBeVisitor(id, number!) ? number : undefined
     },
     numberer: async (id) => numbersOfPseudonyms(await siteKeys.siteKey(id), "visitor"),
     pseudonymsOf: async ({ id }, numbers) => pseudonyms(await siteKeys.siteKey(id), "visitor")(numbers),

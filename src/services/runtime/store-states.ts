@@ -95,7 +95,7 @@ export function toExitFault(error: unknown, dataDir: string): unknown {
     return new ExitFault("damaged", `A store in ${dataDir} is damaged (${causeOf(error)}). Restore a backup: ${remedy}`, { cause: error })
   }
   if (error.kind === "locked") return new ExitFault("inUse", `Another program has locked a store in ${dataDir}`, { cause: error })
-  if (error.kind === "unreachable") return new ExitFault("unavailable", "The catalog server no longer answers", { cause: error })
+  if (error.kind === "unreachable") return new ExitFault("unavailable", "A server of the instance no longer answers", { cause: error })
   return new ExitFault("storage", `A store in ${dataDir} cannot be used (${causeOf(error)})`, { cause: error })
 }
 
@@ -118,6 +118,6 @@ const REFUSALS: Record<FaultKind, () => AppError> = {
   locked: () => new AppError("unavailable", LOCKED, { retry_after: 5 }),
   damaged: () => new AppError("storage_damaged", "A part of the stored data cannot be read."),
   fsync: () => new AppError("unavailable", "The disk failed. The service is stopping.", { retry_after: 10 }),
-  unreachable: () => new AppError("unavailable", "The catalog server cannot be reached at the moment.", { retry_after: 5 }),
+  unreachable: () => new AppError("unavailable", "A server of this instance cannot be reached at the moment.", { retry_after: 5 }),
   io: () => new AppError("unavailable", "A store cannot be read or written at the moment.", { retry_after: 5 }),
 }

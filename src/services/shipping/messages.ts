@@ -7,9 +7,11 @@ export type ToShipper =
   /** The log is on disk up to a record. */
   | { type: "synced"; record: number }
   | { type: "key"; siteId: number; key: Uint8Array }
+  | { type: "settle"; id: number }
 
 export type FromShipper =
   | ({ type: "confirmed" } & Confirmation)
   | { type: "key"; siteId: number }
+  | { type: "settled"; id: number }
   /** An attempt failed. The next one follows. */
   | { type: "fault"; message: string }

@@ -40,6 +40,8 @@ export type ShippingState = "shipping" | "spooling" | "full"
 
 export interface Shipping extends BufferShipping {
   readonly state: ShippingState
+  /** Resolves once ClickHouse has what the store contains now, and no earlier insert is on its way. */
+  settled(): Promise<void>
   /** Ends the thread, and what waits for it. The rest is shipped after the next start. */
   stop(): void
 }
@@ -59,6 +61,9 @@ export function startShipping(options: ShippingOptions): Shipping {
   let isStopped = false
   /** Last record that the thread knows to be on disk. */
   let announced = 0
+  /** Calls of `settled`, which a thread that is started again has to answer too. */
+  const settling = new Map<number, () => void>()
+  let lastSettling = 0
   let worker: Worker | undefined
   let restart: ReturnType<typeof setTimeout> | undefined
   const post = (message: ToShipper) => worker?.postMessage(message)
@@ -75,6 +80,7 @@ export function startShipping(options: ShippingOptions): Shipping {
       restart = setTimeout(begin, RESTART_MS)
     })
     post({ type: "open", path, node, server, settings })
+    for (const id of settling.keys()) post({ type: "settle", id })
     announced = 0
     announce()
   }
@@ -93,7 +99,10 @@ export function startShipping(options: ShippingOptions): Shipping {
   function take(message: FromShipper): void {
     if (message.type === "fault") onFault(message.message)
     else if (message.type === "key") void sendKey(message.siteId)
-    else {
+    else if (message.type === "settled") {
+      settling.get(message.id)?.()
+      settling.delete(message.id)
+    } else {
       acknowledgements.confirm(message.record)
       try {
         store.confirmShipped(message.position, message.segments, clock.now())
@@ -125,6 +134,12 @@ export function startShipping(options: ShippingOptions): Shipping {
     get state() {
       if (isFull) return "full"
       return acknowledgements.isSpooling ? "spooling" : "shipping"
+    },
+    settled() {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      settling.set(++lastSettling, resolve)
+      post({ type: "settle", id: lastSettling })
+      return promise
     },
     refusal() {
       if (isFull) return new AppError("storage_full", "The spool is full.", { retry_after: 10 })

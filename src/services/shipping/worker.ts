@@ -16,7 +16,8 @@ const CLOCK = { now: Date.now, monotonic: () => performance.now() }
 self.onmessage = ({ data }: MessageEvent<ToShipper>) => {
   if (data.type === "open") start(data)
   else if (data.type === "synced") shipper?.synced(data.record)
-  else keys.get(data.siteId)?.resolve(data.key)
+  else if (data.type === "key") keys.get(data.siteId)?.resolve(data.key)
+  else void shipper?.settled().then(() => post({ type: "settled", id: data.id }))
 }
 
 function start({ path, node, server, settings }: Extract<ToShipper, { type: "open" }>): void {

@@ -1,49 +1,106 @@
+import type { SegmentKind } from "../events/bytes/lanes.ts"
 import type { Clickhouse, Parameters } from "./client.ts"
 
 /** Version of a tombstone: no version of a visit is higher, so nothing that is shipped later brings the visit back. */
 const LAST_VERSION = 2n ** 64n - 1n
 
-/** The visits and records of a site to erase. */
-export type Erasure = { visitors: readonly bigint[] } | { startedBefore: number } | { importId: number; run?: number }
+/** The visits and records of a site to erase. Sequences are those of their first events. */
+export type Erasure =
+  | "all"
+  | { visitors: readonly number[] }
+  | { sequences: Float64Array }
+  | { startedBefore: number }
+  | { importId: number; run?: number }
 
-/** Hides visits of a site from every answer. Their texts stay on disk until `deleteHidden`. */
-export async function hideVisits(clickhouse: Clickhouse, siteId: number, erasure: Erasure): Promise<void> {
-  const { condition, parameters } = conditionOf(erasure)
-  const sql = `insert into visits (site_id, kind, opened_at, visit, version, gone)
-    select site_id, kind, opened_at, visit, {version:UInt64}, 1 from visits final where site_id = {site:UInt32} and ${condition}`
-  await clickhouse.run(sql, { parameters: { site: siteId, version: LAST_VERSION, ...parameters } })
+/** Visits that a node has opened after a moment, which an erasure leaves. */
+export interface LaterVisits {
+  /** Number of the node. */
+  node: number
+  /** Key of the next visit of the node. */
+  from: number
 }
 
-function conditionOf(erasure: Erasure): { condition: string; parameters: Parameters } {
-  if ("visitors" in erasure) return { condition: "visitor in {visitors:Array(UInt64)}", parameters: { visitors: erasure.visitors } }
-  if ("startedBefore" in erasure) return { condition: "started_at < {before:Int64}", parameters: { before: erasure.startedBefore } }
+/** Hides visits of a site from every answer. Their texts stay on disk until `deleteHidden`. */
+export async function hideVisits(clickhouse: Clickhouse, siteId: number, erasure: Erasure, except?: LaterVisits): Promise<void> {
+  for (const { condition, parameters } of conditionsOf(erasure)) {
+    const early = except ? `and (visit % 256 != ${except.node} or visit < ${except.from})` : ""
+    const sql = `insert into visits (site_id, kind, opened_at, visit, version, gone)
+      select site_id, kind, opened_at, visit, {version:UInt64}, 1 from visits final where site_id = {site:UInt32} and ${condition} ${early}`
+    await clickhouse.run(sql, { parameters: { site: siteId, version: LAST_VERSION, ...parameters } })
+  }
+}
+
+/** Numbers of visits of a kind. */
+interface CountedVisits {
+  kind: SegmentKind
+  visits: number
+  /** Pageviews and custom events. */
+  events: number
+}
+
+/** Counts the visits that an erasure would hide, by kind. */
+export async function countVisits(clickhouse: Clickhouse, siteId: number, erasure: Erasure): Promise<CountedVisits[]> {
+  const counts: CountedVisits[] = []
+  for (const { condition, parameters } of conditionsOf(erasure)) {
+    const sql = `select toString(kind) as kind, count() as visits, sum(events) as events from visits final
+      where site_id = {site:UInt32} and ${condition} group by kind`
+    const rows = await clickhouse.rows<Record<keyof CountedVisits, string>>(sql, { parameters: { site: siteId, ...parameters } })
+    for (const { kind, visits, events } of rows) counts.push({ kind: kind as SegmentKind, visits: Number(visits), events: Number(events) })
+  }
+  return counts
+}
+
+/** Returns the conditions of an erasure, several when its sequences do not fit into one statement. */
+function conditionsOf(erasure: Erasure): { condition: string; parameters?: Parameters }[] {
+  if (erasure === "all") return [{ condition: "1" }]
+  if ("visitors" in erasure) return [{ condition: "visitor in {visitors:Array(UInt64)}", parameters: { visitors: erasure.visitors } }]
+  if ("startedBefore" in erasure) return [{ condition: "started_at < {before:Int64}", parameters: { before: erasure.startedBefore } }]
+  if ("sequences" in erasure) {
+    const slices = Math.ceil(erasure.sequences.length / SLICE)
+    const slice = (at: number) => erasure.sequences.subarray(at * SLICE, (at + 1) * SLICE).join()
+    return Array.from({ length: slices }, (_, at) => ({ condition: `sequence in (${slice(at)})` }))
+  }
   const { importId, run } = erasure
-  if (run === undefined) return { condition: "import_id = {import:UInt32}", parameters: { import: importId } }
-  return { condition: "import_id = {import:UInt32} and run = {run:UInt32}", parameters: { import: importId, run } }
+  if (run === undefined) return [{ condition: "import_id = {import:UInt32}", parameters: { import: importId } }]
+  return [{ condition: "import_id = {import:UInt32} and run = {run:UInt32}", parameters: { import: importId, run } }]
 }
 
 /** Time for the rewrite of the parts that contain hidden visits. */
 const MUTATION_MS = 3_600_000
-/** Number of visits per rewrite. Their keys have to fit into a statement. */
+/** Number of visits per statement. Their keys have to fit into a statement. */
 const SLICE = 10_000
 /** Interval at which the server is asked whether replaced parts are gone. */
 const POLL_MS = 500
 
 /**
- * Deletes the hidden visits of a site, all versions of them, and resolves when the parts that contained them are deleted too. Every node must have
- * erased the visits from its spool before: the tombstones are deleted with the visits.
+ * Deletes the hidden visits of all sites, all versions of them. Resolves with the names of the parts that contained them. Every node must
+ * have erased the visits from its spool before: the tombstones are deleted with the visits.
  */
-export async function deleteHidden(clickhouse: Clickhouse, siteId: number): Promise<void> {
-  const parameters = { site: siteId }
-  const hidden = `select distinct toString(visit) as visit from visits where site_id = {site:UInt32} and gone = 1 limit ${SLICE}`
-  const next = async () => (await clickhouse.rows<{ visit: string }>(hidden, { parameters })).map(({ visit }) => BigInt(visit))
+export async function deleteHidden(clickhouse: Clickhouse, signal?: AbortSignal): Promise<string[]> {
+  const hidden = `select site_id, toString(visit) as visit from visits where gone = 1 group by site_id, visit limit ${SLICE}`
+  const next = () => clickhouse.rows<{ site_id: number; visit: string }>(hidden)
+  let isAny = false
   for (let visits = await next(); visits.length > 0; visits = await next()) {
-    // A subquery would be evaluated for each part, and the first part that is rewritten may be the one with the tombstone.
-    const sql = `alter table visits delete where site_id = {site:UInt32} and visit in (${visits.join()}) settings mutations_sync = 2`
-    await clickhouse.run(sql, { parameters, timeoutMs: MUTATION_MS })
+    isAny = true
+    for (const [siteId, ofSite] of Map.groupBy(visits, ({ site_id }) => site_id)) {
+      // A subquery would be evaluated for each part, and the first part that is rewritten may be the one with the tombstone.
+      const keys = ofSite.map(({ visit }) => BigInt(visit)).join()
+      const sql = `alter table visits delete where site_id = ${siteId} and visit in (${keys}) settings mutations_sync = 2`
+      await clickhouse.run(sql, { timeoutMs: MUTATION_MS, ...(signal && { signal }) })
+    }
   }
-  const replaced = "select name from system.parts where database = currentDatabase() and table = 'visits' and not active"
-  const former = (await clickhouse.rows<{ name: string }>(replaced)).map(({ name }) => name)
-  const areGone = async () => !(await clickhouse.rows<{ name: string }>(replaced)).some(({ name }) => former.includes(name))
-  while (!(await areGone())) await Bun.sleep(POLL_MS)
+  return isAny ? replacedParts(clickhouse) : []
+}
+
+/** Resolves when parts are gone from the disk, which the server sees to some minutes after it has replaced them. */
+export async function partsGone(clickhouse: Clickhouse, parts: readonly string[], signal?: AbortSignal): Promise<void> {
+  while (parts.length > 0 && (await replacedParts(clickhouse)).some((name) => parts.includes(name))) {
+    signal?.throwIfAborted()
+    await Bun.sleep(POLL_MS)
+  }
+}
+
+async function replacedParts(clickhouse: Clickhouse): Promise<string[]> {
+  const sql = "select name from system.parts where database = currentDatabase() and table = 'visits' and not active"
+  return (await clickhouse.rows<{ name: string }>(sql)).map(({ name }) => name)
 }

@@ -18,6 +18,7 @@ import { Group } from "./group.ts"
 import { Journal } from "./journal.ts"
 import { LogRecord } from "./log.ts"
 import { type Spool, spoolOf } from "./spool/spool.ts"
+import { VisitorNumbers } from "./spool/visitor-numbers.ts"
 import { dropForeignSums, type MonthSums, monthSumsOf } from "./tables/month-sums.ts"
 import { type RowStatements, rowStatements } from "./tables/row-tables.ts"
 import { type Sales, salesOf } from "./tables/sales.ts"
@@ -126,12 +127,15 @@ function createStore(journal: Journal, { version, tailBytes, moveLog }: StoreOpt
   /** Reused for every group commit. */
   const logRecord = new LogRecord()
   let siteKey: SiteKeyOf = noKeys
+  let numbers: VisitorNumbers | undefined
   const spool = spoolOf(journal)
   /** Sites with sales that the second engine may not have, with the sequence before which these are. */
   const unannounced = new Map<number, number>()
   let announceSales: (siteId: number) => void = () => {}
   const pressure = createPressure({ tailBytes })
   let held: Promise<void> | undefined
+
+  const ordinalsOf = async (siteId: number, wanted: readonly number[]) => (await numbers?.ordinals(siteId, wanted)) ?? wanted
 
   const checkpoint = (mode: "passive" | "truncate") => translateErrors(() => db.run(`pragma wal_checkpoint(${mode})`))
 
@@ -186,10 +190,10 @@ function createStore(journal: Journal, { version, tailBytes, moveLog }: StoreOpt
   }
 
   return {
-    ...createUpkeep(journal, { tailBytes, siteKey: (siteId) => siteKey(siteId), sync: () => disk.sync() }),
+    ...createUpkeep(journal, { tailBytes, siteKey: (siteId) => siteKey(siteId), ordinalsOf, sync: () => disk.sync() }),
     ...extentOf(journal),
     ...talliesOf(journal),
-    ...identitiesOf(journal),
+    ...identitiesOf(journal, () => numbers),
     ...monthSumsOf(journal, version),
     ...salesOf(journal, spool.shippedBelow),
     ...spool,
@@ -226,6 +230,7 @@ function createStore(journal: Journal, { version, tailBytes, moveLog }: StoreOpt
     },
     beginShipping(node, given) {
       siteKey = given
+      numbers = new VisitorNumbers(journal, node, given)
       spool.begin(node)
     },
     onSales(listener) {

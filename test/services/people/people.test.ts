@@ -52,7 +52,7 @@ test("finds a person by user id, stored or not", async () => {
   expect(await opened.people.find(opened.site, "ann")).toEqual([ann])
   expect(await opened.people.find(opened.site, "bob")).toEqual([bob])
   expect(await opened.people.find(opened.site, "carl")).toEqual([])
-  expect(opened.people.userIds(opened.site, [ann, bob, 99])).toEqual(new Map([[bob, "bob"]]))
+  expect(await opened.people.userIds(opened.site, [ann, bob, 99])).toEqual(new Map([[bob, "bob"]]))
 })
 
 test("after a new identity key, a stored user id finds all of a person's ordinals, another one only the latest", async () => {
@@ -69,7 +69,7 @@ test("a site that stores no user ids finds and names no one by those it stored b
   await using opened = await openPeople()
   const ann = await opened.identify("ann")
   const site = { ...opened.site, settings: { ...opened.site.settings, store_user_ids: false } }
-  expect(opened.people.userIds(site, [ann])).toEqual(new Map())
+  expect(await opened.people.userIds(site, [ann])).toEqual(new Map())
   expect(await opened.events.forgetUserIds((id) => id !== site.id)).toBe(1)
   expect(opened.rows()).toMatchObject([{ kind: "user", user_id: null }])
   expect(await opened.people.find(site, "ann")).toEqual([ann])
@@ -83,8 +83,8 @@ test("deletes the user ids of many people in slices, and of no other site", asyn
     })
   expect(await opened.events.forgetUserIds((siteId) => siteId === 77)).toBe(1_201)
   expect(await opened.events.forgetUserIds((siteId) => siteId === 77)).toBe(0)
-  expect(opened.events.peopleOfUser(77, "user 1200")).toHaveLength(1)
-  expect(opened.events.peopleOfUser(opened.site.id, "user 1200")).toEqual([])
+  expect(await opened.events.peopleOfUser(77, "user 1200")).toHaveLength(1)
+  expect(await opened.events.peopleOfUser(opened.site.id, "user 1200")).toEqual([])
 })
 
 test("a pseudonym leads back to its visitor, and one of another site to none", async () => {

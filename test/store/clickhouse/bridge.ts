@@ -2,6 +2,7 @@
  * A ClickHouse server for tests: the HTTP interface over ClickHouse as a library. It runs in a process of its own, because a query worker
  * blocks its thread until the answer is there. Arguments: the folder of the data and the port.
  */
+import { rmSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { CHDB_FOLDER, PASSWORD, USER } from "./chdb.ts"
@@ -34,6 +35,14 @@ const server = Bun.serve({
   },
 })
 console.log(server.port)
+void endWithParent()
+
+/** Ends the server and deletes its data when the process of the tests has ended without stopping it. */
+async function endWithParent(): Promise<void> {
+  for await (const _ of Bun.stdin.stream());
+  rmSync(folder!, { recursive: true, force: true })
+  process.exit()
+}
 
 /** Statements run one after another, because they change the database of their session. */
 let last: Promise<unknown> = Promise.resolve()

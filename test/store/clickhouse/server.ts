@@ -46,7 +46,7 @@ export async function startClickhouse(send: Send = sendDirectly): Promise<TestSe
 
 async function spawnBridge(folder: string, port: number) {
   const command = [process.execPath, join(import.meta.dir, "bridge.ts"), folder, `${port}`]
-  const child = Bun.spawn(command, { stdout: "pipe", stderr: "inherit" })
+  const child = Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "inherit" })
   for await (const line of child.stdout) return { child, port: Number(new TextDecoder().decode(line)) }
   throw new Error("The ClickHouse of the tests did not start")
 }

@@ -56,6 +56,8 @@ export class Shipper {
   #lastSegment = 0
   #largeAt = Number.NEGATIVE_INFINITY
   #isStopped = false
+  /** Called when everything that was read before is stored. */
+  #settling: (() => void)[] = []
   #wake = Promise.withResolvers<void>()
 
   constructor(options: ShipperOptions) {
@@ -70,6 +72,14 @@ export class Shipper {
     this.#signal()
   }
 
+  /** Resolves once ClickHouse has what the store contains now, and no earlier insert is on its way. */
+  settled(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#settling.push(resolve)
+    this.#signal()
+    return promise
+  }
+
   stop(): void {
     this.#isStopped = true
     this.#signal()
@@ -79,11 +89,14 @@ export class Shipper {
   async run(): Promise<void> {
     for (let pause = FIRST_PAUSE_MS; !this.#isStopped; ) {
       const begun = this.#options.clock.monotonic()
+      const settling = this.#settling.splice(0)
       try {
         const hasMore = await this.ship()
+        for (const settle of settling.splice(0)) settle()
         pause = FIRST_PAUSE_MS
         if (!hasMore) await this.#rest(begun)
       } catch (error) {
+        this.#settling.push(...settling)
         if (error instanceof OutdatedSnapshot) continue
         this.#options.onFault(error)
         await Bun.sleep(pause)
@@ -138,7 +151,8 @@ export class Shipper {
   /** Waits until there is something to ship and the interval is over. */
   async #rest(begun: number): Promise<void> {
     const { clock } = this.#options
-    if (this.#synced <= this.#shipped && !this.#isStopped) await Promise.race([this.#woken(), Bun.sleep(LOOK_MS)])
+    if (this.#synced <= this.#shipped && this.#settling.length === 0 && !this.#isStopped)
+      await Promise.race([this.#woken(), Bun.sleep(LOOK_MS)])
     const left = SHIP_MS - (clock.monotonic() - begun)
     if (left > 0 && !this.#isStopped) await Bun.sleep(left)
   }

@@ -5,33 +5,59 @@ import type { Journal } from "../journal.ts"
 import type { Hash64 } from "../writer.ts"
 import { hashBytes } from "./hash-table.ts"
 
-/** The visitors that are recognized by a user id or device id, by person key. Neither can be derived from a key. */
+/**
+ * The visitors that are recognized by a user id or device id, by person key. Neither can be derived from a key. The number of a visitor is
+ * the ordinal, or in a store with a second engine what all nodes know the visitor by.
+ */
 export interface Identities {
   /** Returns whether visitors of the site were recognized by a user id or device id. */
   hasPeople(siteId: number): boolean
-  /** Returns a number above the ordinals of all visitors of the site. */
-  visitorLimit(siteId: number): number
-  /** Returns the ordinal of the visitor with a person key. */
-  personOf(siteId: number, key: Hash64): number | undefined
-  /** Returns the ordinals of the visitors with a stored user id: several after a change of the identity key. */
-  peopleOfUser(siteId: number, userId: string): number[]
-  /** Returns the stored user ids of visitors, by ordinal. */
-  userIds(siteId: number, ordinals: readonly number[]): Map<number, string>
+  /** Returns false for a number that no visitor of the site has. */
+  mayBeVisitor(siteId: number, number: number): boolean
+  /** Returns the number of the visitor with a person key. */
+  personOf(siteId: number, key: Hash64): Promise<number | undefined>
+  /** Returns the numbers of the visitors with a stored user id: several after a change of the identity key. */
+  peopleOfUser(siteId: number, userId: string): Promise<number[]>
+  /** Returns the stored user ids of visitors, by number. */
+  userIds(siteId: number, numbers: readonly number[]): Promise<Map<number, string>>
   /** Deletes the stored user ids of the sites that `stores` rejects. Resolves with the number of deleted ids. */
   forgetUserIds(stores: (siteId: number) => boolean): Promise<number>
 }
 
+/** Above the numbers of visitors that all nodes know. */
+const NUMBER_LIMIT = 2 ** 53
+
 /** Number of rows per transaction. Overwritten rows take time. */
 const SLICE = 500
 
-export function identitiesOf(journal: Journal): Identities {
+/** The numbers that visitors have outside of a store with a second engine. */
+interface SharedNumbers {
+  of(siteId: number, ordinals: readonly number[]): Promise<number[]>
+  /** Returns the ordinals of people by number. */
+  people(siteId: number, numbers: readonly number[]): Promise<Map<number, number>>
+}
+
+/** Creates the lookups. `numbers` returns those of a store with a second engine. */
+export function identitiesOf(journal: Journal, numbers: () => SharedNumbers | undefined): Identities {
   const { db } = journal
   return {
     hasPeople: (siteId) => translateErrors(() => db.query("select 1 from identities where site_id = ? limit 1").get(siteId) !== null),
-    visitorLimit: (siteId) => translateErrors(() => journal.memory.visitors.nextOrdinal(siteId)),
-    personOf: (siteId, key) => translateErrors(() => personByKey(db, siteId, key)?.ordinal),
-    peopleOfUser: (siteId, userId) => translateErrors(() => ordinalsOfUser(db, siteId, userId)),
-    userIds: (siteId, ordinals) => translateErrors(() => userIdsOf(db, siteId, ordinals)),
+    mayBeVisitor: (siteId, number) =>
+      number < (numbers() ? NUMBER_LIMIT : translateErrors(() => journal.memory.visitors.nextOrdinal(siteId))),
+    async personOf(siteId, key) {
+      const ordinal = translateErrors(() => personByKey(db, siteId, key)?.ordinal)
+      return ordinal === undefined ? undefined : ((await numbers()?.of(siteId, [ordinal]))?.[0] ?? ordinal)
+    },
+    async peopleOfUser(siteId, userId) {
+      const ordinals = translateErrors(() => ordinalsOfUser(db, siteId, userId))
+      return (await numbers()?.of(siteId, ordinals)) ?? ordinals
+    },
+    async userIds(siteId, wanted) {
+      const people = await numbers()?.people(siteId, wanted)
+      if (!people) return translateErrors(() => userIdsOf(db, siteId, wanted))
+      const found = translateErrors(() => userIdsOf(db, siteId, [...people.values()]))
+      return new Map([...people].flatMap(([number, ordinal]) => (found.has(ordinal) ? [[number, found.get(ordinal)!] as const] : [])))
+    },
     async forgetUserIds(stores) {
       let forgotten = 0
       for (let siteId = siteWithUserIds(db, 0); siteId !== undefined; siteId = siteWithUserIds(db, siteId)) {

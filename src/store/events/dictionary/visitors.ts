@@ -152,6 +152,11 @@ export class Visitors {
     for (let next = query.get(0, ""); next; next = query.get(next.siteId, next.period)) yield next
   }
 
+  /** Yields the rotating ids of a site that are in memory, with their ordinals. Those that are only in the log are among them. */
+  *idsInMemory(siteId: number): Generator<[Hash64, number]> {
+    for (const { ordinals } of this.#periods.get(siteId)?.values() ?? []) yield* ordinals.entries()
+  }
+
   /** Removes the lookup of a period from memory. Returns the rotating ids that were there, with their ordinals. */
   forget(siteId: number, period: string): Iterable<[Hash64, number]> {
     const known = this.#periods.get(siteId)?.get(period)

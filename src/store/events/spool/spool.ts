@@ -9,6 +9,7 @@ import type { Journal } from "../journal.ts"
 import type { Part } from "../part.ts"
 import type { SiteTail } from "../tail/tail.ts"
 import { readState, writeState } from "../tail/tails.ts"
+import { sharedSequence } from "./sequences.ts"
 
 const KINDS = SEGMENT_KINDS.map((kind) => `'${kind}'`).join(", ")
 
@@ -25,6 +26,8 @@ export interface Spool {
   holding(): "none" | "local" | "shipped"
   /** Returns the last record of the log. */
   lastRecord(): number
+  /** Returns the sequence of the next event, outside the store. */
+  nextSequence(): number
   /**
    * Records that the engine has every change up to a record, and all visits of some segments. Does not wait for the disk: what is
    * forgotten in a power failure is shipped again.
@@ -62,6 +65,7 @@ export function spoolOf(journal: Journal): Spool & { begin(node: number): void }
       const segment = db.query(`select 1 from segments where kind in (${KINDS}) limit 1`).get()
       return segment === null && journal.memory.tails.lastRecord === 0 ? "none" : "local"
     },
+    nextSequence: () => sharedSequence(journal.memory.sequence, readState(db, "node")),
     lastRecord: () => journal.memory.tails.lastRecord,
     confirmShipped(record, segments, now) {
       journal.append(() => {

@@ -20,6 +20,7 @@ import { type ImportedVisit, packVisits, VisitBatch } from "../import-batch.ts"
 import { buildBatch, releaseSegment } from "../import-segments.ts"
 import type { Journal } from "../journal.ts"
 import type { Part } from "../part.ts"
+import { ownSequence } from "../spool/sequences.ts"
 import { dropUnneeded, shippedBefore, shippedRecord } from "../spool/spool.ts"
 import { saveValues } from "../spool/visitor-values.ts"
 import { dropMostSales, dropSales, importedSale, insertSales, type SaleRow, salesOfImport } from "../tables/sales.ts"
@@ -70,11 +71,15 @@ export interface Upkeep {
   retain(siteId: number, cutoff: number, now: number): Promise<number>
   /** Removes the chosen visits (1 in the mask) with all their events. Returns their number. */
   erase(siteId: number, choose: Choose, now: number): Promise<number>
+  /** Removes the visits that begin with the given events, ascending, with all their events. Returns their number. */
+  eraseVisits(siteId: number, sequences: Float64Array, now: number): Promise<number>
+  /** Removes all visits and records of a site. Returns their number. */
+  eraseSite(siteId: number, now: number): Promise<number>
   /**
-   * Removes all visits and records of a person, given by ordinals, with the person keys. An event of the same person that arrives
+   * Removes all visits and records of a person, given by numbers, with the person keys. An event of the same person that arrives
    * meanwhile begins another history. Returns what was removed.
    */
-  erasePerson(siteId: number, ordinals: readonly number[], now: number): Promise<ErasedRows>
+  erasePerson(siteId: number, numbers: readonly number[], now: number): Promise<ErasedRows>
   /**
    * Stores imported visits or records in segments of their own, together with the cursor of the place. Reports include them once the
    * import is visible with their run. A batch is overwritten.
@@ -125,13 +130,15 @@ interface UpkeepOptions {
   sync(): Promise<void>
   /** Returns the key of a site's pseudonyms. Used only in a store with a spool. */
   siteKey(siteId: number): Promise<Uint8Array>
+  /** Returns the ordinals of visitors by number. */
+  ordinalsOf(siteId: number, numbers: readonly number[]): Promise<readonly number[]>
 }
 
 /**
  * Creates the operations. Their steps do not wait for the disk, which would hold up the thread that answers: what is on disk later
  * includes everything that was committed before. Those whose callers rely on the disk wait for it at their end, without holding up others.
  */
-export function createUpkeep(journal: Journal, { tailBytes, sync, siteKey }: UpkeepOptions): Upkeep {
+export function createUpkeep(journal: Journal, { tailBytes, sync, siteKey, ordinalsOf }: UpkeepOptions): Upkeep {
   const { db } = journal
   let latest: Promise<unknown> = Promise.resolve()
   function queued<T>(work: () => Promise<T>): Promise<T> {
@@ -213,7 +220,14 @@ export function createUpkeep(journal: Journal, { tailBytes, sync, siteKey }: Upk
     retain: (siteId, cutoff, now) =>
       erase(siteId, (part) => Uint8Array.from(part.starts(), (start) => (start < cutoff ? 1 : 0)), now, cutoff),
     erase: (siteId, choose, now) => erase(siteId, choose, now),
-    async erasePerson(siteId, ordinals, now) {
+    eraseVisits(siteId, sequences, now) {
+      const node = readState(db, "node")
+      const own = sequences.map((sequence) => ownSequence(sequence, node) ?? 0).filter((sequence) => sequence > 0)
+      return erase(siteId, visitsAt(own), now)
+    },
+    eraseSite: (siteId, now) => erase(siteId, (part) => new Uint8Array(part.visits).fill(1), now),
+    async erasePerson(siteId, numbers, now) {
+      const ordinals = await ordinalsOf(siteId, numbers)
       const erased: ErasedRows = { visits: 0, events: 0, clicks: 0, opens: 0 }
       if (ordinals.length === 0) return erased
       const chosen = visitsOf(ordinals)
@@ -311,6 +325,22 @@ export function createUpkeep(journal: Journal, { tailBytes, sync, siteKey }: Upk
 }
 
 /** Returns the function that marks the visits of visitors. */
+/** Returns the function that marks the visits with the given sequences, ascending. */
+function visitsAt(sequences: Float64Array): (part: Part) => Uint8Array {
+  return (part) => Uint8Array.from(part.sequences().subarray(0, part.visits), (sequence) => (isIn(sequences, sequence) ? 1 : 0))
+}
+
+function isIn(sorted: Float64Array, wanted: number): boolean {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (sorted[middle]! < wanted) low = middle + 1
+    else high = middle
+  }
+  return sorted[low] === wanted
+}
+
 function visitsOf(ordinals: readonly number[]): (part: Part) => Uint8Array {
   const wanted = new Set(ordinals)
   return (part) => {

@@ -1,0 +1,90 @@
+/** Removals from an instance whose events are on ClickHouse: from the store of the node, from answers at once, and later from the disks. */
+import { type Clickhouse, ClickhouseFault } from "../../store/clickhouse/client.ts"
+import { countVisits, deleteHidden, type Erasure, hideVisits, type LaterVisits, partsGone } from "../../store/clickhouse/erase.ts"
+import type { EventStore } from "../../store/events/events.ts"
+import { StoreFault } from "../../store/events/fault.ts"
+import type { ErasedRows } from "../../store/events/upkeep/upkeep.ts"
+import type { HiddenVisits } from "../erasure/erasure.ts"
+import type { Shipping } from "./shipping.ts"
+
+interface RemovalOptions {
+  clickhouse: Clickhouse
+  /** Number of the node. */
+  node: number
+  shipping: Pick<Shipping, "settled">
+}
+
+export interface Removals {
+  /** The store of the node, whose removals also hide the visits on ClickHouse. */
+  events: EventStore
+  hidden: HiddenVisits
+}
+
+/**
+ * Creates the store and what deletes the visits that it has hidden. A removal first hides the visits on ClickHouse and then removes them
+ * from the store, so that answers are right at once. It hides them again when nothing is on its way any more: some may have been shipped
+ * in between, and those only.
+ */
+export function createRemovals(events: EventStore, { clickhouse, node, shipping }: RemovalOptions): Removals {
+  /** Removals and deletions run one after another: without its tombstone, a visit that is still in the store would come back. */
+  let latest: Promise<unknown> = Promise.resolve()
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = latest.then(work).catch((error) => Promise.reject(toStoreFault(error)))
+    latest = result.catch(() => {})
+    return result
+  }
+
+  const remove = <T>(siteId: number, erasure: Erasure, fromStore: () => Promise<T>): Promise<{ ofStore: T; hidden: ErasedRows }> =>
+    inTurn(async () => {
+      const counted = await countVisits(clickhouse, siteId, erasure)
+      await hideVisits(clickhouse, siteId, erasure)
+      const later: LaterVisits = { node, from: events.nextSequence() }
+      const ofStore = await fromStore()
+      await shipping.settled()
+      await hideVisits(clickhouse, siteId, erasure, later)
+      return { ofStore, hidden: rowsOf(counted) }
+    })
+
+  /** Returns the larger number: some visits are only on ClickHouse, and the last ones perhaps only in the store. */
+  async function visitsRemoved(siteId: number, erasure: Erasure, fromStore: () => Promise<number>): Promise<number> {
+    const { ofStore, hidden } = await remove(siteId, erasure, fromStore)
+    return Math.max(ofStore, hidden.visits + hidden.clicks + hidden.opens)
+  }
+
+  return {
+    events: {
+      ...events,
+      retain: (siteId, cutoff, now) => visitsRemoved(siteId, { startedBefore: cutoff }, () => events.retain(siteId, cutoff, now)),
+      eraseSite: (siteId, now) => visitsRemoved(siteId, "all", () => events.eraseSite(siteId, now)),
+      eraseVisits: (siteId, sequences, now) => visitsRemoved(siteId, { sequences }, () => events.eraseVisits(siteId, sequences, now)),
+      async erasePerson(siteId, visitors, now) {
+        if (visitors.length === 0) return events.erasePerson(siteId, visitors, now)
+        const { ofStore, hidden } = await remove(siteId, { visitors }, () => events.erasePerson(siteId, visitors, now))
+        const largest = (kind: keyof ErasedRows) => [kind, Math.max(ofStore[kind], hidden[kind])]
+        return Object.fromEntries((["visits", "events", "clicks", "opens"] as const).map(largest)) as ErasedRows // one entry for each kind
+      },
+      async dropImport(siteId, importId, now, run) {
+        const erasure = { importId, ...(run !== undefined && { run }) }
+        await remove(siteId, erasure, () => events.dropImport(siteId, importId, now, run))
+      },
+    },
+    hidden: {
+      async delete(signal) {
+        const replaced = await inTurn(() => deleteHidden(clickhouse, signal))
+        await partsGone(clickhouse, replaced, signal).catch((error) => Promise.reject(toStoreFault(error)))
+      },
+    },
+  }
+}
+
+function rowsOf(counted: Awaited<ReturnType<typeof countVisits>>): ErasedRows {
+  const rows: ErasedRows = { visits: 0, events: 0, clicks: 0, opens: 0 }
+  for (const { kind, visits, events } of counted) {
+    rows[kind] += visits
+    if (kind === "visits") rows.events += events
+  }
+  return rows
+}
+
+const toStoreFault = (error: unknown): unknown =>
+  error instanceof ClickhouseFault ? new StoreFault("unreachable", error.message, { cause: error }) : error
