@@ -34,6 +34,27 @@ export const SETTINGS = {
     "ws:",
   ]),
   catalog_auth_token: secret("Authentication token for the libSQL server of the catalog."),
+  clickhouse_url: url(
+    undefined,
+    "URL of the HTTP interface of a ClickHouse server for the events. It requires `catalog_url`. Default: the events are in the data folder.",
+  ),
+  clickhouse_user: text("default", "User at the ClickHouse server."),
+  clickhouse_password: secret("Password at the ClickHouse server. Default: none."),
+  clickhouse_database: text("footfall", "Database on the ClickHouse server. It must exist, and belongs to one catalog."),
+  spool: toggle(
+    true,
+    "Whether events are accepted while ClickHouse does not confirm them. They are then only in the data folder, and are sent to it later.",
+  ),
+  spool_bytes: integer(
+    20 * 2 ** 30,
+    { min: 2 ** 20, max: 2 ** 50 },
+    "Size in bytes of what ClickHouse has not confirmed, above which no events are accepted.",
+  ),
+  ack_wait: integer(
+    2_000,
+    { min: 100, max: 30_000 },
+    "How long the answer to an event waits for the confirmation of ClickHouse, in milliseconds. Afterwards it relies on the data folder, or the event is refused without `spool`.",
+  ),
   secret_key: secret(
     "Key that encrypts stored secrets: 32 random bytes in base64 or hex. Default: the file `secret.key` in the data folder.",
     "key",
@@ -146,7 +167,7 @@ export const SETTINGS = {
   outbound: choice(
     "on",
     ["on", "off"],
-    "Whether outgoing requests are allowed. `off` blocks all except those to the mail server and to a catalog server.",
+    "Whether outgoing requests are allowed. `off` blocks all except those to the mail server, to a catalog server and to ClickHouse.",
   ),
   outbound_ports: ports([80, 443, 8080, 8443], "Ports to which requests to user-supplied URLs are allowed."),
   allow_http_webhooks: toggle(false, "Whether requests to user-supplied URLs can use plain HTTP."),

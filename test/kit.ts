@@ -29,23 +29,17 @@ import { insertSetup, insertUser, isSetUp } from "../src/store/catalog/users.ts"
 import type { ClickhouseServer } from "../src/store/clickhouse/client.ts"
 import { eventSchemas } from "../src/store/events/database.ts"
 import { sql } from "../src/store/sql.ts"
-<<<<<<< HEAD
 import { type LibsqlServer, libsqlServer } from "./fakes/libsql-server.ts"
-=======
-import { libsqlServer } from "./fakes/libsql-server.ts"
 import type { TestServer } from "./store/clickhouse/server.ts"
->>>>>>> ceff5cbd (clickhouse: Remove visits from the node, from answers and later from the server, and know visitors by shared numbers)
 
 /** With `FOOTFALL_TEST_CATALOG=server`, each instance has its catalog on a libSQL server, so that any test can be run with one. */
 export const HAS_CATALOG_SERVER = process.env.FOOTFALL_TEST_CATALOG === "server"
 
-<<<<<<< HEAD
 /** With `FOOTFALL_TEST_ROWS=server`, the row tables of plugins are on a libSQL server as well. */
 const HAS_ROW_SERVER = process.env.FOOTFALL_TEST_ROWS === "server"
-=======
+
 /** With `FOOTFALL_TEST_EVENTS=clickhouse`, each instance has its events on ClickHouse, so that any test can be run with it. */
 const HAS_CLICKHOUSE = process.env.FOOTFALL_TEST_EVENTS === "clickhouse"
->>>>>>> ceff5cbd (clickhouse: Remove visits from the node, from answers and later from the server, and know visitors by shared numbers)
 
 /** Creates a temporary folder that is deleted at the end of the scope: `using folder = temporaryFolder()`. */
 export function temporaryFolder(): Disposable & { path: string } {
@@ -116,9 +110,6 @@ export const WORKERS = {
   network: new URL("../src/services/shipping/network-worker.ts", import.meta.url).href,
   rows: new URL("../src/store/rows/worker.ts", import.meta.url).href,
 }
-
-/** How events are shipped to ClickHouse. */
-const SHIPPING = { insertSettings: {}, spools: true, spoolBytes: 2 ** 30, spoolKeepMs: 48 * 3_600_000, waitMs: 2_000 }
 
 /** Priority and cost of slow hashes in tests. `passwords.test.ts` proves the cost in the product. */
 const CHEAP_HASHES = { niceness: 0, cost: { memory: 64, passes: 1, blocks: 2 } } as const
@@ -210,14 +201,9 @@ export async function startInstance({
   settings = {},
   plugins = programPlugins,
   nameServers,
-<<<<<<< HEAD
-  clickhouse,
-  hasCatalogServer = HAS_CATALOG_SERVER || clickhouse !== undefined,
-  hasRowServer = HAS_ROW_SERVER,
-=======
   clickhouse: givenServer,
   hasCatalogServer: isCatalogRemote = HAS_CATALOG_SERVER,
->>>>>>> ceff5cbd (clickhouse: Remove visits from the node, from answers and later from the server, and know visitors by shared numbers)
+  hasRowServer = HAS_ROW_SERVER,
 }: StartOptions = {}): Promise<TestInstance> {
   const clickhouse = givenServer ?? (HAS_CLICKHOUSE ? await ownDatabase() : undefined)
   const hasCatalogServer = isCatalogRemote || clickhouse !== undefined
@@ -228,7 +214,8 @@ export async function startInstance({
   const catalogServer = hasCatalogServer ? await libsqlServer(join(folder.path, "server")) : undefined
   const rowServer = hasRowServer ? await libsqlServer(join(folder.path, "rows")) : undefined
   const flags = { ...settings, data_dir: folder.path, ...(catalogServer && { catalog_url: catalogServer.url }) }
-  const { config, described } = loadConfig({ flags, environment: {}, workingDirectory: folder.path, plugins })
+  const environment: Record<string, string> = clickhouse ? clickhouseEnvironment(clickhouse) : {}
+  const { config, described } = loadConfig({ flags, environment, workingDirectory: folder.path, plugins })
   const app = await createApp({
     ...{
       config,
@@ -243,7 +230,6 @@ export async function startInstance({
       hasWarmWorker: false,
     },
     ...(nameServers && { nameServers }),
-    ...(clickhouse && { clickhouse: { ...SHIPPING, server: clickhouse } }),
     ...(rowServer && { rowServer: { url: rowServer.url, authToken: undefined, threadUrl: WORKERS.rows } }),
   })
   const { organizations, sites, keys } = app.instance
@@ -296,6 +282,14 @@ export async function startInstance({
     },
   }
 }
+
+/** Returns the environment of an instance with events on a ClickHouse server. */
+export const clickhouseEnvironment = ({ url, user, password, database }: ClickhouseServer) => ({
+  FOOTFALL_CLICKHOUSE_URL: url,
+  FOOTFALL_CLICKHOUSE_USER: user,
+  FOOTFALL_CLICKHOUSE_PASSWORD: password,
+  FOOTFALL_CLICKHOUSE_DATABASE: database,
+})
 
 let clickhouseServer: Promise<TestServer> | undefined
 let databases = 0

@@ -15,8 +15,8 @@ import type { UpkeepOptions } from "../services/instance/upkeep.ts"
 import { placesIn } from "../services/runtime/data-folder.ts"
 import { ExitFault } from "../services/runtime/exit.ts"
 import { configuredSettings, sourceOf } from "../services/settings/settings.ts"
-import type { ClickhouseOptions } from "../services/shipping/clickhouse.ts"
 import type { HashSettings } from "../services/sign-in/passwords.ts"
+import type { ClickhouseServer } from "../store/clickhouse/client.ts"
 import type { EventLocation } from "../store/event-location.ts"
 import type { RowServerPlace } from "../store/rows/reader.ts"
 import { accountSettings, smtpSettings } from "./account-settings.ts"
@@ -35,8 +35,6 @@ export interface AppOptions {
   random(bytes: number): Uint8Array
   /** URLs of the worker files, resolved in `program.ts`: in the binary `import.meta.url` is that of the main file everywhere. */
   workers: { query: string; backup: string; hash: string; plugin: string; shipping: string; network: string }
-  /** Where the events are. Default: in the store of this node. */
-  clickhouse?: Omit<ClickhouseOptions, "workerUrl">
   backUpBeforeMigrating?: boolean
   /** For tests only: priority and cost of slow hashes. Tests run on busy machines, and compute thousands of them. */
   hashing?: Partial<Pick<HashSettings, "niceness" | "cost">>
@@ -63,7 +61,6 @@ export const instanceOptions = ({
   backUpBeforeMigrating = true,
   hashing,
   nameServers,
-  clickhouse,
   rowServer,
 }: AppOptions): InstanceOptions => ({
   dataDir: config.data_dir,
@@ -74,7 +71,7 @@ export const instanceOptions = ({
   secretKey: config.secret_key,
   previousSecretKey: config.secret_key_previous,
   remoteCatalog: config.catalog_url === undefined ? undefined : { url: config.catalog_url, authToken: config.catalog_auth_token },
-  ...(clickhouse && { severalNodes: true, clickhouse: { ...clickhouse, workerUrl: workers.shipping } }),
+  ...shippedTo(config, workers.shipping),
   defaults: siteDefaults(config),
   accounts: accountSettings(config, baseUrlOf(config, undefined), { workerUrl: workers.hash, niceness: HASH_NICENESS, ...hashing }),
   providers: [googleProvider(googleSettings(config))],
@@ -101,10 +98,25 @@ export const instanceOptions = ({
   tailBytes: tailBytes(config),
 })
 
+/** Returns the options of an instance whose events are on ClickHouse. Throws `ExitFault` without a catalog server. */
+function shippedTo(config: Config, workerUrl: string): Pick<InstanceOptions, "clickhouse" | "severalNodes"> {
+  const { clickhouse_url: url, spool: spools, spool_bytes: spoolBytes, ack_wait: waitMs } = config
+  if (url === undefined) return {}
+  if (config.catalog_url === undefined) throw new ExitFault("configuration", "clickhouse_url also requires catalog_url")
+  return { severalNodes: true, clickhouse: { server: serverOf(config, url), spools, spoolBytes, waitMs, workerUrl } }
+}
+
+const serverOf = (config: Config, url: string): ClickhouseServer => ({
+  url,
+  user: config.clickhouse_user,
+  password: config.clickhouse_password ?? "",
+  database: config.clickhouse_database,
+})
+
 /** Returns where query workers find the events. */
-export const eventLocation = ({ config, workers, clickhouse, rowServer }: AppOptions): EventLocation => ({
+export const eventLocation = ({ config, workers, rowServer }: AppOptions): EventLocation => ({
   path: placesIn(config.data_dir).events,
-  ...(clickhouse && { remote: { server: clickhouse.server, networkUrl: workers.network } }),
+  ...(config.clickhouse_url !== undefined && { remote: { server: serverOf(config, config.clickhouse_url), networkUrl: workers.network } }),
   ...(rowServer && { rows: rowServer }),
 })
 

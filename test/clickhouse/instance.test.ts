@@ -1,6 +1,11 @@
 /** A whole instance whose events are on ClickHouse, compared with one whose events are in its own store. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
-import { startInstance, type TestInstance } from "../kit.ts"
+import { join } from "node:path"
+import { plugins } from "../../plugins/index.ts"
+import { pluginFacts } from "../../src/plugin/load.ts"
+import { backupFolder, readManifest } from "../../src/services/backup/folder.ts"
+import { stageBackup } from "../../src/services/backup/restore.ts"
+import { startInstance, type TestInstance, WORKERS } from "../kit.ts"
 import { hasClickhouse, startClickhouse, type TestServer } from "../store/clickhouse/server.ts"
 
 const PAGES = ["/", "/prices", "/prices/large", "/blog/a", "/blog/b"]
@@ -81,5 +86,53 @@ describe.skipIf(!hasClickhouse())("an instance with events on ClickHouse", () =>
     while (app.instance.shipping!.state !== "shipping") await Bun.sleep(50)
     expect(await summary()).toMatchObject({ status: 200, body: { metrics: { events: 20 } } })
     expect(states()).not.toContain("spooling")
+  })
+
+  test("folds sales, and removes them with their visits from the node and from ClickHouse", async () => {
+    await using remote = await startInstance({ clickhouse: running.server })
+    const { app, clock } = remote
+    const cookie = await remote.signIn({ role: "owner" })
+    const transactions = async () => {
+      await remote.runJobs()
+      const { body } = await remote.api.get("/api/private/sites/1/revenue/transactions", undefined, { cookie })
+      return (body as { data: { source: string | null }[] }).data
+    }
+    await sendTraffic([remote], 8)
+    clock.advance(3_600_000)
+    expect(await transactions()).toHaveLength(6)
+    expect(await app.erasure.site(1)).toMatchObject({ visits: 8 })
+    expect(await transactions()).toEqual([])
+    expect(await running.clickhouse.rows("select 1 from visits final")).toEqual([])
+    const soon = "old_parts_lifetime = 1, merge_tree_clear_old_parts_interval_seconds = 1, cleanup_delay_period = 1"
+    await running.clickhouse.run(`alter table visits modify setting ${soon}, cleanup_delay_period_random_add = 0`)
+    await app.instance.hidden!.delete()
+    expect(await running.clickhouse.rows("select 1 from visits")).toEqual([])
+    await sendTraffic([remote], 4)
+    expect(await running.clickhouse.rows("select 1 from visits final")).toHaveLength(4)
+  })
+
+  test("removes visits beyond the retention, and leaves later ones", async () => {
+    await using remote = await startInstance({ clickhouse: running.server })
+    const { app, clock } = remote
+    await sendTraffic([remote], 5)
+    clock.advance(2 * 86_400_000)
+    await sendTraffic([remote], 3)
+    expect(await app.instance.events.retain(1, clock.now() - 86_400_000, clock.now())).toBe(5)
+    const visits = async () => (await reportsOf(remote)).map(({ status }) => status)
+    expect(await visits()).toEqual(REPORTS.map(() => 200))
+    expect(await running.clickhouse.rows("select 1 from visits final")).toHaveLength(3)
+  })
+
+  test("a backup of the node cannot be restored", async () => {
+    await using remote = await startInstance({ clickhouse: running.server })
+    await sendTraffic([remote], 1)
+    const { id } = await remote.app.instance.backups.create("manual")
+    const folder = backupFolder(remote.dataDir, id)
+    const options = { workerUrl: WORKERS.backup, version: "0.0.0-test", now: remote.clock.now, plugins: pluginFacts(plugins) }
+    const staged = { folder, staged: join(remote.dataDir, "staged"), manifest: readManifest(folder) }
+    await expect(stageBackup(options, staged, () => {})).rejects.toMatchObject({
+      exit: "configuration",
+      message: expect.stringContaining("are on ClickHouse"),
+    })
   })
 })

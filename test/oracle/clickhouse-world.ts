@@ -30,6 +30,7 @@ class ClickhouseWorld extends World {
       snapshot: (...args) => this.reader.snapshot(...args),
       rows: (...args) => this.reader.rows(...args),
       fullestSite: () => this.reader.fullestSite(),
+      own: () => local,
       close() {},
     }
     this.#remote = openClickhouseReader({ channel, cacheBytes: 8 << 20, local, check() {} })

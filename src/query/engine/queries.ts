@@ -112,6 +112,9 @@ export const STREAMS = {
 /** Queries for which the visits of hidden imports and masked days count too: those of an erasure, and of sale events. */
 export const OF_EVERY_IMPORT: readonly Task["kind"][] = ["visitsWeight", "chosenVisits", "saleVisits"]
 
+/** Queries about what this node has recorded, in the order in which it was recorded. On a server, earlier records can arrive later. */
+export const OF_THIS_NODE: readonly Task["kind"][] = ["tally"]
+
 /** Parts of a funnel that a variant replaces: the range, the filter, or both. */
 export type FunnelVariant = Partial<Pick<FunnelQuery, "range" | "filter">>
 

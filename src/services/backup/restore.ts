@@ -92,6 +92,12 @@ export async function stageBackup(
   await migrateStaged(staged, manifest, options)
 }
 
+/** A restored store would count its events again from an earlier number, under which ClickHouse has other events. */
+const IS_SHIPPED = new ExitFault(
+  "configuration",
+  "The events of this backup are on ClickHouse, and only the server can restore them. Start the node with an empty data folder",
+)
+
 interface CurrentStores {
   safety: Manifest | undefined
   replaced: string
@@ -123,8 +129,10 @@ async function migrateStaged(
   { version, now, plugins }: Pick<RestoreOptions, "version" | "now" | "plugins">,
 ): Promise<void> {
   const events = openEventStore(join(staged, "events.db"), { now: now(), version, schemas: eventSchemas(plugins) })
+  const isShipped = events.holding() === "shipped"
   events.checkpoint("truncate")
   events.close()
+  if (isShipped) throw IS_SHIPPED
   if (manifest.catalog === "remote") return
   const catalog = await openCatalog(catalogUrl(join(staged, "catalog.db")))
   try {

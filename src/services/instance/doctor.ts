@@ -3,6 +3,8 @@ import { instantText, spanText } from "../../domain/moment.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
 import { oldestDueJobAt } from "../../store/catalog/jobs.ts"
 import { catalogSchemas, pendingMigrations } from "../../store/catalog/schema.ts"
+import type { Clickhouse } from "../../store/clickhouse/client.ts"
+import { probeClickhouse, serverTime } from "../../store/clickhouse/probe.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import { type FaultKind, StoreFault } from "../../store/events/fault.ts"
 import { raw } from "../../store/sql.ts"
@@ -18,6 +20,7 @@ import { placesIn } from "../runtime/data-folder.ts"
 import { diskSpace, isLow } from "../runtime/files.ts"
 import type { Health, HealthCode } from "../runtime/health.ts"
 import type { PluginFacts } from "../runtime/plugins.ts"
+import type { Shipping } from "../shipping/shipping.ts"
 
 export interface Check {
   name: string
@@ -36,6 +39,9 @@ export interface DoctorOptions {
   backups: Backups
   alarms: Pick<Alarms, "list">
   health: Health
+  /** Server with the events. Undefined when they are in the data folder. */
+  clickhouse: Clickhouse | undefined
+  shipping: Pick<Shipping, "state"> | undefined
   backupWorkerUrl: string
   baseUrl: string | undefined
   geoDb: string | undefined
@@ -91,6 +97,16 @@ const CHECKS: Readonly<Record<string, (options: DoctorOptions) => Finding | Prom
     return Math.max(...bytes) > 128 << 20
       ? warn(size, "A long report or backup keeps the log from shrinking. Wait until it has finished.")
       : ok(size)
+  },
+  clickhouse: async ({ clickhouse, events, shipping, now }) => {
+    if (!clickhouse) return ok("The events are in the data folder.")
+    const differing = await probeClickhouse(clickhouse)
+    if (differing.length > 0) return fail(`ClickHouse answers differently: ${differing.join(", ")}.`, "Use another version of ClickHouse.")
+    const skew = Math.abs((await serverTime(clickhouse)) - now())
+    if (skew > MAX_SKEW_MS) return warn(`The clocks of ClickHouse and this machine differ by ${spanText(skew)}.`, REMEDIES.clock_jump)
+    const { bytes } = events.unshipped()
+    const found = `ClickHouse answers, and ${mib(bytes)} MiB of events are not confirmed.`
+    return shipping?.state === "shipping" ? ok(found) : warn(found, REMEDIES.spooling)
   },
   disk_free: ({ dataDir }) => {
     const space = diskSpace(dataDir)
@@ -202,6 +218,7 @@ const CHECKS: Readonly<Record<string, (options: DoctorOptions) => Finding | Prom
 }
 
 const DAY_MS = 86_400_000
+const MAX_SKEW_MS = 5_000
 const CREATE_BACKUP = "Create one on the Backups page or with footfall backup create."
 
 const LOST_KEY =

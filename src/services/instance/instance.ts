@@ -10,6 +10,7 @@ import type { IdentityKeys } from "../../ingest/identity/salt-period.ts"
 import type { SavedOf } from "../../query/parse/array-filters.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
 import { listSites } from "../../store/catalog/sites.ts"
+import type { Clickhouse } from "../../store/clickhouse/client.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import type { ExemptValues } from "../../store/events/writer.ts"
 import type { RowServer } from "../../store/rows/reader.ts"
@@ -52,7 +53,7 @@ import { ExitFault } from "../runtime/exit.ts"
 import { createHealth, type Health } from "../runtime/health.ts"
 import type { LiveNodes } from "../runtime/nodes.ts"
 import { createPlugins, type PluginFacts, type Plugins } from "../runtime/plugins.ts"
-import type { CatalogLease, RemoteCatalog } from "../runtime/remote-catalog.ts"
+import { type CatalogLease, inUse, type RemoteCatalog } from "../runtime/remote-catalog.ts"
 import { type SecretKeys, secretKeys } from "../runtime/secret-key.ts"
 import { createStoreStates, type StoreStates } from "../runtime/store-states.ts"
 import type { Stores } from "../runtime/stores.ts"
@@ -184,6 +185,8 @@ export interface Instance {
   lease: CatalogLease | undefined
   /** Ships events to ClickHouse. Undefined when they are only in the store of this node. */
   shipping: Shipping | undefined
+  /** Server with the events. Undefined when they are only in the store of this node. */
+  clickhouse: Clickhouse | undefined
   /** Deletes from ClickHouse what removals have hidden there. */
   hidden: HiddenVisits | undefined
   /** The nodes that share the catalog, and what they change. Undefined for its only process. */
@@ -232,6 +235,11 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     onEventsReadable: () => options.onEventsReadable?.(states),
   })
   const { rowServer, lease, nodes } = stores
+  // Events of the other node would be missing in what this one derives from events, such as revenue.
+  if (remote && nodes!.live().length > 1) {
+    await lease?.release()
+    throw inUse("Another node uses this catalog. Several nodes with events on ClickHouse are not supported yet. Stop the other one")
+  }
   const changes = nodes && (await followChanges(stores.catalog))
   const catalog = changes?.catalog ?? stores.catalog
   const imports = await (options.imports ?? createVisibleImports()).load(catalog, stores.events)
@@ -364,6 +372,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     secretsOf: (owner) => storedSecrets({ catalog, clock, secrets }, owner),
     lease,
     shipping,
+    clickhouse: remote?.clickhouse,
     hidden,
     nodes,
     changes,

@@ -3,7 +3,7 @@ import type { Clock } from "../../domain/clock.ts"
 import type { Log } from "../../domain/log.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
 import { hadNodes } from "../../store/catalog/nodes.ts"
-import { type Clickhouse, ClickhouseFault, type ClickhouseServer, createClickhouse, type Settings } from "../../store/clickhouse/client.ts"
+import { type Clickhouse, ClickhouseFault, type ClickhouseServer, createClickhouse } from "../../store/clickhouse/client.ts"
 import { migrateClickhouse } from "../../store/clickhouse/migrate.ts"
 import { probeClickhouse } from "../../store/clickhouse/probe.ts"
 import type { EventStore } from "../../store/events/events.ts"
@@ -14,14 +14,10 @@ import { sendToClickhouse } from "./network.ts"
 /** Where the events are when they are not only in the store of the node. */
 export interface ClickhouseOptions {
   server: ClickhouseServer
-  /** Settings of inserts, such as the quorum of a cluster. */
-  insertSettings: Settings
   /** Whether events are accepted while ClickHouse does not confirm them. */
   spools: boolean
   /** Limit of what ClickHouse does not have, in bytes. */
   spoolBytes: number
-  /** How long closed visits are kept on the disk of the node after ClickHouse has confirmed them. */
-  spoolKeepMs: number
   /** How long an acknowledgement waits for ClickHouse. */
   waitMs: number
   /** URL of the shipping thread. */

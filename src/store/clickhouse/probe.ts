@@ -27,5 +27,11 @@ export async function probeClickhouse(clickhouse: Clickhouse): Promise<string[]>
     .map(([name]) => name)
 }
 
+/** Returns the time of the server's clock in epoch milliseconds. */
+export async function serverTime(clickhouse: Clickhouse): Promise<number> {
+  const [row] = await clickhouse.rows<{ now: string }>("select toUnixTimestamp64Milli(now64(3)) as now")
+  return Number(row!.now) // the query has one row
+}
+
 /** Every expression is an aggregate, because some are. */
 const aggregated = (sql: string): string => (/^(sum|arraySort)\(/.test(sql) ? sql : `any(${sql})`)

@@ -220,6 +220,8 @@ export interface EventReader {
    * throws when the query was cancelled.
    */
   rows(statement: SentStatement, limit: number, check: () => void): object[]
+  /** Returns the reader of what this node has recorded, which is this one unless the events are on a server. */
+  own(): EventReader
   /** Returns the site with the most events in the latest segments, or undefined when there are none. */
   fullestSite(): number | undefined
   close(): void

@@ -93,6 +93,10 @@ class Reader implements EventReader {
     return this.#rowTables.rows(statement, limit, check)
   }
 
+  own(): EventReader {
+    return this
+  }
+
   fullestSite(): number | undefined {
     const latest = `select site_id, events from segments where retired_at is null and events > 0 order by id desc limit ${LATEST_SEGMENTS}`
     const sql = `select site_id as siteId from (${latest}) group by site_id order by sum(events) desc limit 1`

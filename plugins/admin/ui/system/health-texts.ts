@@ -29,6 +29,12 @@ export const CHECK_TEXTS: Readonly<Record<string, CheckTexts>> = {
   catalog_integrity: { title: "Catalog integrity", more: BACKUPS },
   events_integrity: { title: "Event store integrity", more: BACKUPS },
   wal_size: { title: "Write-ahead logs", meaning: "No data is lost, but the logs take up disk space." },
+  clickhouse: {
+    title: "ClickHouse",
+    meaning:
+      "Events are still accepted while ClickHouse does not answer, but reports are not available and recent events exist only on this disk.",
+    more: LOG,
+  },
   disk_free: {
     title: "Disk space",
     meaning: "When the disk is full, new events are refused. Recorded data stays safe.",

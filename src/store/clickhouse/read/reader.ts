@@ -119,6 +119,10 @@ class ClickhouseReader implements EventReader {
 
   rows: EventReader["rows"] = (...args) => this.#local.rows(...args)
 
+  own(): EventReader {
+    return this.#local
+  }
+
   fullestSite(): number | undefined {
     return this.#local.fullestSite()
   }

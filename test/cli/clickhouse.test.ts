@@ -1,0 +1,106 @@
+/** The program with its events on ClickHouse, as operators start it. */
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { type LibsqlServer, libsqlServer } from "../fakes/libsql-server.ts"
+import { BROWSER, temporaryFolder } from "../kit.ts"
+import { hasClickhouse, startClickhouse, type TestServer } from "../store/clickhouse/server.ts"
+import { footfall, type Serving, serving } from "./footfall.ts"
+
+setDefaultTimeout(180_000)
+
+describe.skipIf(!hasClickhouse())("the program with events on ClickHouse", () => {
+  let running: TestServer
+  let folder: ReturnType<typeof temporaryFolder>
+  let catalog: LibsqlServer
+  let databases = 0
+  beforeAll(async () => {
+    running = await startClickhouse()
+    folder = temporaryFolder()
+    catalog = await libsqlServer(join(folder.path, "server"))
+  })
+  afterEach(async () => {
+    await catalog[Symbol.asyncDispose]()
+    folder[Symbol.dispose]()
+    folder = temporaryFolder()
+    catalog = await libsqlServer(join(folder.path, "server"))
+  })
+  afterAll(async () => {
+    await catalog[Symbol.asyncDispose]()
+    folder[Symbol.dispose]()
+    await running[Symbol.asyncDispose]()
+  })
+
+  /** Writes a configuration file and returns the flag that names it. */
+  async function configured(more: Record<string, string> = {}): Promise<string> {
+    const database = `cli_${++databases}`
+    await running.clickhouse.run(`create database ${database}`)
+    const { url, user, password } = running.server
+    const settings = { clickhouse_url: url, clickhouse_user: user, clickhouse_password: password, clickhouse_database: database }
+    const path = join(folder.path, `${database}.toml`)
+    const lines = Object.entries({ catalog_url: catalog.url, ...settings, ...more }).filter(([, value]) => value !== "")
+    writeFileSync(path, lines.map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`).join(""))
+    return `--config=${path}`
+  }
+  const serveOnce = (dataDir: string, flag: string) =>
+    footfall(["serve", "--data-dir", dataDir, "--host", "127.0.0.1", "--port", "0", flag])
+
+  async function view({ address }: Serving, page: string): Promise<void> {
+    const body = JSON.stringify({ n: "pageview", u: `https://shop.example${page}`, d: "shop.example" })
+    const response = await fetch(`${address}/api/event`, { method: "POST", headers: { "user-agent": BROWSER }, body })
+    expect(response.status).toBe(202)
+  }
+
+  test.each<[string, Record<string, string>, string]>([
+    ["no catalog server", { catalog_url: "" }, "clickhouse_url also requires catalog_url"],
+    ["a wrong password", { clickhouse_password: "wrong" }, "ClickHouse rejected FOOTFALL_CLICKHOUSE_USER or FOOTFALL_CLICKHOUSE_PASSWORD"],
+    [
+      "an unknown database",
+      { clickhouse_database: "nowhere" },
+      "The database of FOOTFALL_CLICKHOUSE_DATABASE does not exist on ClickHouse",
+    ],
+  ])("exits with 78 for %s", async (_, settings, message) => {
+    const ended = await serveOnce(join(folder.path, "data"), await configured(settings))
+    expect(ended).toMatchObject({ code: 78, err: expect.stringContaining(message) })
+  })
+
+  test("has every acknowledged event in its reports after a stop, a kill, and an outage of ClickHouse", async () => {
+    const flag = await configured({ ack_wait: "300" })
+    const dataDir = join(folder.path, "data")
+    await using first = await serving(dataDir, flag)
+    const site = ["site", "create", "--name", "Shop", "--hosts", "shop.example"]
+    expect(await footfall([...site, "--data-dir", dataDir, flag])).toMatchObject({ code: 0 })
+    const made = await footfall(["key", "create", "--name", "Numbers", "--scopes", "stats:read", "--data-dir", dataDir, flag, "--json"])
+    const headers = { authorization: `Bearer ${JSON.parse(made.out).key}` }
+    const pageviews = async ({ address }: Serving) => {
+      const response = await fetch(`${address}/api/public/v1/sites/1/stats/summary?metrics=pageviews`, { headers })
+      return response.ok ? ((await response.json()) as { metrics: { pageviews: number } }).metrics.pageviews : response.status
+    }
+    await view(first, "/a")
+    await view(first, "/b")
+    expect(await pageviews(first)).toBe(2)
+
+    const beside = await serveOnce(join(folder.path, "other"), flag)
+    expect(beside).toMatchObject({ code: 73, err: expect.stringContaining("Another node uses this catalog") })
+    expect(await first.end("SIGTERM")).toBe(0)
+    const alone = await footfall(["serve", "--data-dir", dataDir, "--host", "127.0.0.1", "--port", "0", `--catalog-url=${catalog.url}`])
+    expect(alone).toMatchObject({ code: 78, err: expect.stringContaining("Set FOOTFALL_CLICKHOUSE_URL") })
+
+    await using second = await serving(dataDir, flag)
+    expect(await pageviews(second)).toBe(2)
+    await view(second, "/c")
+    await second.end("SIGKILL")
+    await running.stop()
+    await using third = await serving(dataDir, flag)
+    await view(third, "/d")
+    expect(await pageviews(third)).toBe(503)
+    await third.end("SIGKILL")
+    await using fourth = await serving(dataDir, flag)
+    await view(fourth, "/e")
+    await running.start()
+    while ((await pageviews(fourth)) !== 5) await Bun.sleep(200)
+    const doctor = await footfall(["doctor", "--data-dir", dataDir, flag, "--json"])
+    expect(doctor.out).toContain("ClickHouse")
+    expect(await fourth.end("SIGTERM")).toBe(0)
+  })
+})
