@@ -127,6 +127,7 @@ export function createRuns(host: ImportsHost, { fetching, holders, previews, sta
     progress({ phase: "complete", done: visits + rows, total: visits + rows })
     if (number === 1) await createDefinitions(host, { row, site, actor: at.actor, staged })
     const settled = stream && (await streams.settle(stream, staged.stream!, rowsIn(folder), row.timezone)) // staged as a stream
+    await imports.shipped(signal)
     signal.throwIfAborted()
     await db.transaction(
       async (statements) => {

@@ -106,7 +106,7 @@ async function fillEmbedded(folder: string, data: DataOptions): Promise<string> 
 /** Returns what a store ships. */
 async function shippedRows(path: string): Promise<VisitRow[]> {
   const store = openEventStore(path, { now: Date.now(), schemas: SCHEMAS })
-  store.beginShipping(async () => new Uint8Array(32))
+  store.beginShipping(1, async () => new Uint8Array(32))
   const reader = new ChangeReader(path, 1)
   const rows: VisitRow[] = []
   for (let after = 0; ; ) {

@@ -26,6 +26,8 @@ export interface ImportWriters {
   addRecords(place: VisitsPlace & { kind: RecordKind }, records: Iterable<ImportedVisit>): Promise<void>
   /** Adds totals of one kind. */
   addTotals(place: ImportTarget & { cursor?: () => ImportCursor }, kind: ImportedKind, rows: Iterable<ImportedRow>): Promise<void>
+  /** Resolves when reports can include what was added: with events on a server, once they are there. */
+  shipped(signal: AbortSignal): Promise<void>
   /** Returns how far a run has come, or undefined before its first batch. */
   cursor(importId: number, run: number): ImportCursor | undefined
   reserveVisitors(siteId: number, count: number): number
@@ -71,6 +73,8 @@ interface ImportWriterOptions {
   now(): number
 }
 
+const SHIPPED_POLL_MS = 200
+
 export const importWriters = ({ events, visible, sales, sites, siteKeys, now }: ImportWriterOptions): ImportWriters => ({
   addVisits(place, visits) {
     const orderProperty = sites.directory.byId(place.siteId)?.settings.order_property
@@ -78,6 +82,9 @@ export const importWriters = ({ events, visible, sales, sites, siteKeys, now }: 
   },
   addRecords: (place, records) => events.importVisits(place, records),
   addTotals: (place, kind, rows) => events.importTotals(place, kind, rows),
+  async shipped(signal) {
+    for (; events.hasUnshippedSegments(); await Bun.sleep(SHIPPED_POLL_MS)) signal.throwIfAborted()
+  },
   cursor: events.importCursor,
   reserveVisitors: events.reserveVisitors,
   nameVisitors: events.nameVisitors,

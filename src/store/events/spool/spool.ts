@@ -35,6 +35,8 @@ export interface Spool {
   confirmShipped(record: number, segments: readonly number[], now: number): void
   /** Returns what the engine does not have yet. */
   unshipped(): Unshipped
+  /** Returns whether there are segments, such as those of an import, that the engine does not have yet. */
+  hasUnshippedSegments(): boolean
   /** Returns the sequence before which the engine is known to have all events. Without a spool there is no limit. */
   shippedBelow(): number
 }
@@ -48,7 +50,7 @@ export function spoolOf(journal: Journal): Spool & { begin(node: number): void }
   function follow(record: number): void {
     mark ??= { record: journal.memory.tails.lastRecord, sequence: journal.memory.sequence }
     // A segment that waits may have been sealed before its visits were shipped.
-    if (record < mark.record || nextUnshipped(db, 0)) return
+    if (record < mark.record || nextUnshipped(db, 0) !== undefined) return
     below = mark.sequence
     mark = undefined
   }
@@ -75,6 +77,7 @@ export function spoolOf(journal: Journal): Spool & { begin(node: number): void }
       })
       follow(record)
     },
+    hasUnshippedSegments: () => nextUnshipped(db, 0) !== undefined,
     shippedBelow: () => below,
     unshipped() {
       const { tails } = journal.memory
