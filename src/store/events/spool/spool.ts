@@ -43,14 +43,23 @@ export interface Spool {
 
 export function spoolOf(journal: Journal): Spool & { begin(node: number): void } {
   const { db } = journal
+  /** Last record up to which the engine has every change. */
+  let confirmed = shippedRecord(db) ?? 0
   /** The last record and the next sequence at a moment, until the engine has everything up to then. */
   let mark: { record: number; sequence: number } | undefined
   let below = shippedRecord(db) === undefined ? Number.POSITIVE_INFINITY : 0
 
-  function follow(record: number): void {
-    mark ??= { record: journal.memory.tails.lastRecord, sequence: journal.memory.sequence }
+  function follow(): void {
+    const { tails, sequence } = journal.memory
     // A segment that waits may have been sealed before its visits were shipped.
-    if (record < mark.record || nextUnshipped(db, 0) !== undefined) return
+    if (nextUnshipped(db, 0) !== undefined) return
+    if (confirmed >= tails.lastRecord) {
+      below = sequence
+      mark = undefined
+      return
+    }
+    mark ??= { record: tails.lastRecord, sequence }
+    if (confirmed < mark.record) return
     below = mark.sequence
     mark = undefined
   }
@@ -60,7 +69,6 @@ export function spoolOf(journal: Journal): Spool & { begin(node: number): void }
     begin(node) {
       journal.commit(() => begin(db, node))
       below = 0
-      follow(shippedRecord(db)!)
     },
     holding() {
       if (shippedRecord(db) !== undefined) return "shipped"
@@ -75,10 +83,14 @@ export function spoolOf(journal: Journal): Spool & { begin(node: number): void }
         const update = db.query("update spool set shipped_at = ? where segment = ? and shipped_at is null")
         for (const segment of segments) update.run(now, segment)
       })
-      follow(record)
+      confirmed = Math.max(confirmed, record)
+      follow()
     },
     hasUnshippedSegments: () => nextUnshipped(db, 0) !== undefined,
-    shippedBelow: () => below,
+    shippedBelow() {
+      if (below < Number.POSITIVE_INFINITY) follow()
+      return below
+    },
     unshipped() {
       const { tails } = journal.memory
       const records = tails.lastRecord - (shippedRecord(db) ?? 0)
