@@ -73,8 +73,6 @@ interface ImportWriterOptions {
   now(): number
 }
 
-const SHIPPED_POLL_MS = 200
-
 export const importWriters = ({ events, visible, sales, sites, siteKeys, now }: ImportWriterOptions): ImportWriters => ({
   addVisits(place, visits) {
     const orderProperty = sites.directory.byId(place.siteId)?.settings.order_property
@@ -82,9 +80,7 @@ export const importWriters = ({ events, visible, sales, sites, siteKeys, now }: 
   },
   addRecords: (place, records) => events.importVisits(place, records),
   addTotals: (place, kind, rows) => events.importTotals(place, kind, rows),
-  async shipped(signal) {
-    for (; events.hasUnshippedSegments(); await Bun.sleep(SHIPPED_POLL_MS)) signal.throwIfAborted()
-  },
+  shipped: events.shipped,
   cursor: events.importCursor,
   reserveVisitors: events.reserveVisitors,
   nameVisitors: events.nameVisitors,

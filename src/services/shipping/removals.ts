@@ -14,6 +14,9 @@ interface RemovalOptions {
   shipping: Pick<Shipping, "settled">
 }
 
+/** Interval at which the store is asked for segments that wait. */
+const POLL_MS = 200
+
 export interface Removals {
   /** The store of the node, whose removals also hide the visits on ClickHouse. */
   events: EventStore
@@ -62,6 +65,20 @@ export function createRemovals(events: EventStore, { clickhouse, node, shipping 
         const { ofStore, hidden } = await remove(siteId, { visitors }, () => events.erasePerson(siteId, visitors, now))
         const largest = (kind: keyof ErasedRows) => [kind, Math.max(ofStore[kind], hidden[kind])]
         return Object.fromEntries((["visits", "events", "clicks", "opens"] as const).map(largest)) as ErasedRows // one entry for each kind
+      },
+      async dropTotals(siteId, now) {
+        const rows = await events.dropTotals(siteId, now)
+        await shipping.settled()
+        return rows
+      },
+      async retainTotals(siteId, firstDay, now) {
+        const rows = await events.retainTotals(siteId, firstDay, now)
+        await shipping.settled()
+        return rows
+      },
+      async shipped(signal) {
+        await shipping.settled()
+        for (; events.hasUnshippedSegments(); await Bun.sleep(POLL_MS)) signal.throwIfAborted()
       },
       async dropImport(siteId, importId, now, run) {
         const erasure = { importId, ...(run !== undefined && { run }) }

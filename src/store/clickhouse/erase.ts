@@ -89,7 +89,19 @@ export async function deleteHidden(clickhouse: Clickhouse, signal?: AbortSignal)
       await clickhouse.run(sql, { timeoutMs: MUTATION_MS, ...(signal && { signal }) })
     }
   }
+  if (await deleteHiddenTotals(clickhouse, signal)) isAny = true
   return isAny ? replacedParts(clickhouse) : []
+}
+
+/** Deletes the imported totals that were removed. Returns whether there were any. */
+async function deleteHiddenTotals(clickhouse: Clickhouse, signal?: AbortSignal): Promise<boolean> {
+  const hidden = `select distinct site_id, node, segment from totals where gone = 1 limit ${SLICE}`
+  const keys = await clickhouse.rows<{ site_id: number; node: number; segment: number }>(hidden)
+  if (keys.length === 0) return false
+  const list = keys.map(({ site_id, node, segment }) => `(${site_id}, ${node}, ${segment})`).join()
+  const sql = `alter table totals delete where (site_id, node, segment) in (${list}) settings mutations_sync = 2`
+  await clickhouse.run(sql, { timeoutMs: MUTATION_MS, ...(signal && { signal }) })
+  return true
 }
 
 /** Resolves when parts are gone from the disk, which the server sees to some minutes after it has replaced them. */
@@ -101,6 +113,6 @@ export async function partsGone(clickhouse: Clickhouse, parts: readonly string[]
 }
 
 async function replacedParts(clickhouse: Clickhouse): Promise<string[]> {
-  const sql = "select name from system.parts where database = currentDatabase() and table = 'visits' and not active"
+  const sql = "select name from system.parts where database = currentDatabase() and table in ('visits', 'totals') and not active"
   return (await clickhouse.rows<{ name: string }>(sql)).map(({ name }) => name)
 }

@@ -35,6 +35,8 @@ export interface Spool {
   confirmShipped(record: number, segments: readonly number[], now: number): void
   /** Returns what the engine does not have yet. */
   unshipped(): Unshipped
+  /** Resolves when reports can include what is stored. The caller that ships to a second engine replaces it. */
+  shipped(signal: AbortSignal): Promise<void>
   /** Returns whether there are segments, such as those of an import, that the engine does not have yet. */
   hasUnshippedSegments(): boolean
   /** Returns the sequence before which the engine is known to have all events. Without a spool there is no limit. */
@@ -86,6 +88,7 @@ export function spoolOf(journal: Journal): Spool & { begin(node: number): void }
       confirmed = Math.max(confirmed, record)
       follow()
     },
+    shipped: async () => {},
     hasUnshippedSegments: () => nextUnshipped(db, 0) !== undefined,
     shippedBelow() {
       if (below < Number.POSITIVE_INFINITY) follow()
