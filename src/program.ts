@@ -159,12 +159,17 @@ function appOptions(settings: Settings, logTo: number): AppOptions {
 
 /** Opens the listening socket, which is the last step of a start. */
 async function listen(app: App, { config, log }: AppOptions): Promise<Running> {
-  const server = bind(app, config)
+  let requests = 0
+  const answer: App["fetch"] = (request, server) => {
+    requests++
+    return app.fetch(request, server)
+  }
+  const server = bind(answer, config)
   const name =
     config.host === "0.0.0.0" || config.host === "::" ? "localhost" : config.host.includes(":") ? `[${config.host}]` : config.host
   const address = `http://${name}:${server.port}`
   await app.start(address)
-  void releaseOnceCalm()
+  void releaseOnceCalm({ requests: () => requests })
   return {
     address,
     dataDir: config.data_dir,
@@ -177,9 +182,9 @@ async function listen(app: App, { config, log }: AppOptions): Promise<Running> {
   }
 }
 
-function bind(app: App, { host, port }: { host: string; port: number }): Bun.Server<undefined> {
+function bind(answer: App["fetch"], { host, port }: { host: string; port: number }): Bun.Server<undefined> {
   try {
-    return Bun.serve({ ...LISTENING, hostname: host, port, fetch: app.fetch })
+    return Bun.serve({ ...LISTENING, hostname: host, port, fetch: answer })
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown"
     const reason = code === "EADDRINUSE" ? "is in use" : `cannot be opened (${code})`

@@ -1,31 +1,26 @@
 import { readFileSync } from "node:fs"
 
-/** Length of a turn, in ms, and the processor time of the process during a calm one. */
+/** Length of a turn, in ms, and the most requests of a calm one. */
 const TURN_MS = 1_000
-const CALM_MS = 100
+const FEW_REQUESTS = 10
 
 interface ReleaseOptions {
   turnMs?: number
-  /** Returns the processor time that the process has used, in ms. */
-  usedMs?(): number
+  /** Returns how many requests have arrived. */
+  requests(): number
   release?(): Promise<void>
 }
 
 /**
- * Releases memory that only the start of the process needed, after the first second in which the process does little. That holds the
+ * Releases memory that only the start of the process needed, after the first second with few requests. That holds the
  * thread for up to a tenth of a second and takes compiled code from it, which under load would delay every request for a while.
  */
-export async function releaseOnceCalm({ turnMs = TURN_MS, usedMs = usedByProcess, release = releaseStartMemory }: ReleaseOptions = {}) {
-  for (let before = usedMs(), now = before; ; before = now) {
+export async function releaseOnceCalm({ turnMs = TURN_MS, requests, release = releaseStartMemory }: ReleaseOptions) {
+  for (let before = requests(), now = before; ; before = now) {
     await new Promise((resolve) => setTimeout(resolve, turnMs).unref())
-    now = usedMs()
-    if (now - before <= CALM_MS) return release()
+    now = requests()
+    if (now - before <= FEW_REQUESTS) return release()
   }
-}
-
-function usedByProcess(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1_000
 }
 
 /** Releases that memory at once. */
