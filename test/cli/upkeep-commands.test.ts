@@ -42,7 +42,7 @@ test("doctor explains how to find the process that has locked the catalog", asyn
   expect(code).toBe(1)
   expect((value as { name: string }[]).find(({ name }) => name === "catalog_write")).toMatchObject({
     status: "fail",
-    detail: "The catalog answered SQLITE_BUSY",
+    detail: "The catalog database answered SQLITE_BUSY",
     fix: expect.stringMatching(
       /^Find the process with fuser on catalog\.db .* end it\. Events are then accepted again without a restart\.$/,
     ),

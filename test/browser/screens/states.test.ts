@@ -241,14 +241,16 @@ test.skipIf(noBrowser).each(KINDS)("a screen explains that the server %s, and ca
 test.skipIf(noBrowser)("each screen of a site without data explains what to do next", async () => {
   await using opened = await open("/sites/2/events?period=28d")
   const { page, answered } = opened
-  const textOf = async (path: string) => {
+  /** Waits for a text, if it depends on a request that follows the first ones. */
+  const textOf = async (path: string, shown?: string) => {
     await page.goto(stand.origin + path)
     await answered()
+    if (shown) await page.getByText(shown).waitFor()
     return page.locator("main").textContent()
   }
   const found = {
     dashboard: await textOf("/sites/2"),
-    realtime: await textOf("/sites/2/realtime"),
+    realtime: await textOf("/sites/2/realtime", "No visitors yet"),
     events: await textOf("/sites/2/events?period=28d"),
     campaigns: await textOf("/sites/2/campaigns?period=28d"),
     visits: await textOf("/sites/2/visits?period=28d"),
