@@ -39,14 +39,22 @@ export async function send<Result>(path: string, sending: Sending = {}): Promise
   })
 }
 
-/** Sends a request again after the user has signed in or confirmed their identity, if the server asks for that. */
+/** Number of times that the user has signed in again. */
+let signIns = 0
+
+/**
+ * Sends a request again after the user has signed in or confirmed their identity, if the server asks for that. A request that was sent
+ * before the user signed in again is repeated without asking once more.
+ */
 export async function withIdentity<Result>({ isSignIn }: Sending, request: () => Promise<Result>): Promise<Result> {
+  const before = signIns
   try {
     return await request()
   } catch (error) {
     if (!(error instanceof Problem) || isSignIn) throw error
-    if (error.code === "session_required") await requestSignIn()
-    else if (error.code === "reauth_required") await requestIdentity()
+    if (error.code === "session_required") {
+      if (before === signIns) await requestSignIn()
+    } else if (error.code === "reauth_required") await requestIdentity()
     else if (error.code === "sso_required") await requestProvider()
     else throw error
     return request()
@@ -126,7 +134,7 @@ export const identityRequest = createStore<IdentityRequest | undefined>(undefine
 let waiting: Promise<void> | undefined
 
 /** Resolves when the user has signed in again. Concurrent requests share one dialog. */
-const requestSignIn = (): Promise<void> => openDialog("signed-out")
+const requestSignIn = (): Promise<void> => openDialog("signed-out").then(() => void signIns++)
 /** Resolves when the user has confirmed their identity. Rejects with `Cancelled` if they cancel. */
 export const requestIdentity = (): Promise<void> => openDialog("proof")
 /** Resolves when the user has signed in through an identity provider. Rejects with `Cancelled` if they cancel. */
