@@ -284,7 +284,7 @@ export async function startInstance({
 }
 
 /** Returns the environment of an instance with events on a ClickHouse server. */
-export const clickhouseEnvironment = ({ url, user, password, database }: ClickhouseServer) => ({
+const clickhouseEnvironment = ({ url, user, password, database }: ClickhouseServer) => ({
   FOOTFALL_CLICKHOUSE_URL: url,
   FOOTFALL_CLICKHOUSE_USER: user,
   FOOTFALL_CLICKHOUSE_PASSWORD: password,

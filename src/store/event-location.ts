@@ -6,7 +6,7 @@ import { type EventReaderOptions, openEventReader } from "./events/reader.ts"
 import { openRowReader, type RowServerPlace } from "./rows/reader.ts"
 
 /** Where the events of an instance are when they are on a server. */
-export interface RemoteEvents {
+interface RemoteEvents {
   server: ClickhouseServer
   /** URL of the network thread that each reader starts. */
   networkUrl: string

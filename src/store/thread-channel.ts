@@ -4,7 +4,7 @@
  */
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads"
 
-export interface ThreadChannel<Request, Answer> {
+interface ThreadChannel<Request, Answer> {
   send(request: Request): SentRequest<Answer>
   close(): void
 }
@@ -91,7 +91,7 @@ export function openThreadChannel<Opening, Request, Answer>(threadUrl: string, o
 }
 
 /** Answers a request. An error that the caller should tell apart is part of the answer. */
-export type AnswerRequest<Request, Answer> = (request: Request, signal: AbortSignal) => Promise<Answer>
+type AnswerRequest<Request, Answer> = (request: Request, signal: AbortSignal) => Promise<Answer>
 
 /** Answers the requests of a channel, in its thread: `self.onmessage = answerRequests(open)`. `transfers` names the buffers of an answer that are moved. */
 export function answerRequests<Opening, Request, Answer>(

@@ -420,7 +420,7 @@ interface OpenInstance extends Pick<Stores, "catalog" | "events" | "rowServer" |
 const RELEASE_TIMEOUT_MS = 2_000
 
 /** Moves the logs of both stores into their files, closes the stores and releases the folder. */
-export async function closeInstance({ catalog, events, rowServer, lock, lease }: OpenInstance, log: Log): Promise<void> {
+async function closeInstance({ catalog, events, rowServer, lock, lease }: OpenInstance, log: Log): Promise<void> {
   // Data that a full or failing disk does not accept stays safe in the stores' logs, and that failure has its own exit code.
   const warn = (error: unknown) => log.warn("the log of a store could not be moved into its file", { error })
   if (!catalog.remote) await catalog.checkpoint().catch(warn)

@@ -57,7 +57,7 @@ export interface Outbound {
   transfer(url: string, request: TransferRequest): Promise<Response>
 }
 
-export interface TransferRequest extends Pick<OutboundRequest, "method" | "headers" | "byOperator" | "signal"> {
+interface TransferRequest extends Pick<OutboundRequest, "method" | "headers" | "byOperator" | "signal"> {
   /** The body. A file is streamed. */
   body?: Blob
   /** Timeout for the whole exchange, including the response body. */

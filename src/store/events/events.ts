@@ -90,7 +90,7 @@ interface EventStoreOptions {
   moveLog?: MoveLog
 }
 
-export type SiteKeyOf = (siteId: number) => Promise<Uint8Array>
+type SiteKeyOf = (siteId: number) => Promise<Uint8Array>
 
 /** Moves pages from the log of a store into its file, as `movePages` does. */
 export type MoveLog = (path: string, beforeLast?: () => void) => Promise<FaultKind | null>

@@ -16,7 +16,7 @@ import { type Slice, SliceList } from "./slices.ts"
 import { Lister } from "./statements.ts"
 import { type ListedTotals, RemoteTotals } from "./totals.ts"
 
-export interface ClickhouseReaderOptions {
+interface ClickhouseReaderOptions {
   channel: Channel
   /** Limits the cache of columns in memory. */
   cacheBytes: number

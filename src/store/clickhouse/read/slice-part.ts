@@ -13,7 +13,7 @@ import type { ReadColumn } from "./columns.ts"
 import type { Slice } from "./slices.ts"
 
 /** Returns a column of a slice, after reading the unit that it belongs to. */
-export type ReadSlice = (slice: Slice, unit: string, column: string) => ReadColumn
+type ReadSlice = (slice: Slice, unit: string, column: string) => ReadColumn
 
 /** A slice as a part of a snapshot. Columns are read when they are first requested. */
 export class SlicePart implements Part {

@@ -22,7 +22,7 @@ interface ListedTexts {
 }
 
 /** A segment of totals that ClickHouse does not have. */
-export interface NewTotals {
+interface NewTotals {
   siteId: number
   kind: ImportedKind
   part: TotalsPart

@@ -324,7 +324,6 @@ export function createUpkeep(journal: Journal, { tailBytes, sync, siteKey, ordin
   }
 }
 
-/** Returns the function that marks the visits of visitors. */
 /** Returns the function that marks the visits with the given sequences, ascending. */
 function visitsAt(sequences: Float64Array): (part: Part) => Uint8Array {
   return (part) => Uint8Array.from(part.sequences().subarray(0, part.visits), (sequence) => (isIn(sequences, sequence) ? 1 : 0))
@@ -341,6 +340,7 @@ function isIn(sorted: Float64Array, wanted: number): boolean {
   return sorted[low] === wanted
 }
 
+/** Returns the function that marks the visits of visitors. */
 function visitsOf(ordinals: readonly number[]): (part: Part) => Uint8Array {
   const wanted = new Set(ordinals)
   return (part) => {
