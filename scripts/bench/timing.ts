@@ -18,6 +18,14 @@ export async function timed(work: () => unknown, { runs = 15, budgetMs = 2_000 }
   return { median: quantile(times, 0.5), p95: quantile(times, 0.95) }
 }
 
+/** Runs cases in turn, so that other load affects them alike, and returns the median milliseconds of each. */
+export async function timedInTurn(cases: readonly (() => unknown)[], runs: number): Promise<number[]> {
+  const times = cases.map((): number[] => [])
+  for (let run = 0; run < runs; run++)
+    for (const [place, work] of cases.entries()) times[place]!.push((await timed(work, { runs: 1 })).median)
+  return times.map((of) => quantile(of, 0.5))
+}
+
 /** Returns a percentile by nearest rank. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((left, right) => left - right)

@@ -15,7 +15,7 @@ import { KNOWN } from "../stores/data.ts"
 import { openFootfall } from "../stores/footfall.ts"
 import { DAY_MS, reportsOver } from "../stores/reports.ts"
 import { count, ms, table, times } from "../table.ts"
-import { quantile, timed } from "../timing.ts"
+import { quantile, timedInTurn } from "../timing.ts"
 import { exportableVisits, type ImportSize, writeAccessLog, writePlausible, writeUmami } from "./files.ts"
 
 /** Longer than the release of memory that only the start needed. */
@@ -24,6 +24,9 @@ const IDLE_MS = 4_000
 const SETTLED_MS = 70_000
 const SAMPLE_MS = 25
 const LOAD_SECONDS = 5
+const PRESSURE_ROUNDS = 5
+/** How often each report is timed on either instance, in turn. */
+const REPORT_RUNS = 31
 const FLAGS = [...UNLIMITED, "--api-rate-limit", "0"]
 
 /** A figure that must hold. */
@@ -104,11 +107,28 @@ async function undo({ server, dataDir, site, command }: Instance): Promise<numbe
   return (performance.now() - from) / 1_000
 }
 
-/** Measures the time to acknowledge events at a steady rate, idle and during an import. */
+/** Measures the time to acknowledge events at a steady rate, idle and during an import, in rounds on new instances. */
 async function measurePressure(command: readonly string[], files: readonly string[], rows: number): Promise<Bar> {
+  const p99 = (latencies: readonly number[]): number => quantile(latencies, 0.99)
+  const rounds: { idle: number[]; busy: number[] }[] = []
+  while (rounds.length < PRESSURE_ROUNDS) rounds.push(await pressureRound(command, files))
+  const cells = rounds.map(({ idle, busy }, round) => [
+    round + 1,
+    ...[quantile(idle, 0.5), p99(idle), quantile(busy, 0.5), p99(busy)].map(ms),
+    times(p99(busy) / p99(idle)),
+  ])
+  console.log(`\n### Ingestion at 300 events a second, idle and during an import of ${count(rows)} rows\n`)
+  console.log(table(["Round", "idle p50 ms", "p99 ms", "during the import p50 ms", "p99 ms", "p99 ÷ idle"], cells))
+  const ratio = quantile(
+    rounds.map(({ idle, busy }) => p99(busy) / p99(idle)),
+    0.5,
+  )
+  return { what: "p99 of an acknowledgement during an import, against idle, median of the rounds", value: ratio, unit: "×", limit: 3 }
+}
+
+async function pressureRound(command: readonly string[], files: readonly string[]) {
   await using instance = await startInstance(command)
-  const { server, site } = instance
-  const send = () => steadyLoad(server.address, site.trackingId, LOAD_SECONDS)
+  const send = () => steadyLoad(instance.server.address, instance.site.trackingId, LOAD_SECONDS)
   await send() // warm-up
   const idle = [...(await send()), ...(await send())]
   let isOver = false
@@ -118,11 +138,7 @@ async function measurePressure(command: readonly string[], files: readonly strin
   const busy: number[] = []
   while (!isOver) busy.push(...(await send()))
   await importing
-  const row = (name: string, latencies: readonly number[]) => [name, ms(quantile(latencies, 0.5)), ms(quantile(latencies, 0.99))]
-  console.log("\n### Ingestion at 300 events a second during an import\n")
-  console.log(table(["Acknowledged", "p50 ms", "p99 ms"], [row("idle", idle), row(`during an import of ${count(rows)} rows`, busy)]))
-  const ratio = quantile(busy, 0.99) / quantile(idle, 0.99)
-  return { what: "p99 of an acknowledgement during an import, against idle", value: ratio, unit: "×", limit: 3 }
+  return { idle, busy }
 }
 
 async function measureLarge(command: readonly string[], folder: string, size: ImportSize): Promise<Bar[]> {
@@ -193,10 +209,10 @@ async function compareReports(imported: Instance, native: Instance, { end }: Imp
     const ask = ({ server, site }: Instance) => askReport(server.address, site, report, 30, end)
     const isDerived = report.name.includes("source")
     if (!isDerived && !Bun.deepEquals(await ask(imported), await ask(native))) throw new Error(`The answers to ${report.name} differ.`)
-    const [own, other] = [await timed(() => ask(imported)), await timed(() => ask(native))]
-    const ratio = own.median / other.median
+    const [own, other] = await timedInTurn([() => ask(imported), () => ask(native)], REPORT_RUNS)
+    const ratio = own! / other!
     highest = Math.max(highest, ratio)
-    rows.push([report.name, ms(own.median), ms(other.median), times(ratio)])
+    rows.push([report.name, ms(own!), ms(other!), times(ratio)])
   }
   console.log(table(["Report over 30 days, over HTTP", "imported ms", "native ms", "imported ÷ native"], rows))
   console.log("\nThe answers are equal.")
