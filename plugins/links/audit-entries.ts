@@ -5,7 +5,7 @@ import type { Domain, Template } from "./rows.ts"
 /** Fields of a link whose changes are not audited: those that the server sets, and counters. */
 const NOT_AUDITED = new Set([
   ...["id", "site_id", "version", "created_at", "updated_at", "created_by", "password_version"],
-  ...["clicks_human", "clicks_bot", "clicks_qr", "last_click_at", "counted_to"],
+  ...["clicks_human", "clicks_bot", "clicks_qr", "last_click_at"],
 ])
 
 interface Change<Thing> {

@@ -58,8 +58,6 @@ export interface Link extends LinkFields {
   clicks_bot: number
   clicks_qr: number
   last_click_at: number | null
-  /** Number of the last record that the counters include. */
-  counted_to: number
   created_by: number | null
   version: number
   created_at: number

@@ -12,6 +12,7 @@ import type { LinksHost } from "./link.ts"
 import { linkRoutes } from "./link-routes.ts"
 import { createLinks } from "./link-writes.ts"
 import createTables from "./migrations/0001_links.sql" with { type: "text" }
+import positions from "./migrations/0002_positions.sql" with { type: "text" }
 import { createReports } from "./reports/reports.ts"
 import { reportRoutes } from "./reports/routes.ts"
 import { createLinkFormat } from "./responses.ts"
@@ -31,7 +32,10 @@ export default definePlugin({
   paths: { site: ["links", "utm-templates", "link-domains"], open: [{ setting: "prefix" }] },
   pages: ["/sites/:site/links", "/sites/:site/links/:link"],
   permissions: { "links:read": "viewer", "links:write": "editor" },
-  migrations: [{ name: "0001_links", sql: createTables }],
+  migrations: [
+    { name: "0001_links", sql: createTables },
+    { name: "0002_positions", sql: positions },
+  ],
   errors: ERRORS,
   records: { link_click: { title: "Link click", kind: "clicks" } },
   settings: Settings,

@@ -294,7 +294,7 @@ export function createLinkFormat(host: LinksHost, cache: Cache, prefix: string):
     shortUrl,
     response(link) {
       const { site_id, password_hash, clicks_human, clicks_bot, clicks_qr, ...fields } = link
-      const { password_version: _, counted_to: __, deleted_at: ___, ...shown } = fields
+      const { password_version: _, deleted_at: __, ...shown } = fields
       return {
         ...shown,
         tags: [...link.tags],

@@ -5,7 +5,7 @@ import type { Link, LinkFields, Rule, Utm } from "./link.ts"
 
 const LINK = sql`id, site_id, domain_id, slug, destination, title, notes, tags_json, redirect_status, forward_query, forward_path,
   utm_json, utm_mode, starts_at, expires_at, expired_destination, max_clicks, password_hash, password_version, rules_json, noindex,
-  archived_at, clicks_human, clicks_bot, clicks_qr, last_click_at, counted_to, created_by, version, created_at, updated_at, deleted_at`
+  archived_at, clicks_human, clicks_bot, clicks_qr, last_click_at, created_by, version, created_at, updated_at, deleted_at`
 
 interface LinkRow extends Omit<Link, "tags" | "utm" | "rules" | "forward_query" | "forward_path" | "noindex"> {
   tags_json: string
@@ -106,7 +106,6 @@ export async function insertLink(
     clicks_bot: 0,
     clicks_qr: 0,
     last_click_at: null,
-    counted_to: 0,
     created_by: createdBy,
     version: 1,
     created_at: now,
@@ -143,17 +142,12 @@ export interface NewClicks {
   lastAt: number
 }
 
-/** Returns undefined if the link was removed or its counters already include these clicks. */
-export async function addClicks(
-  statements: OwnStatements,
-  id: number,
-  { human, bot, qr, lastAt }: NewClicks,
-  to: number,
-): Promise<Link | undefined> {
+/** Returns undefined if the link was removed. */
+export async function addClicks(statements: OwnStatements, id: number, { human, bot, qr, lastAt }: NewClicks): Promise<Link | undefined> {
   const row = await statements.get<LinkRow>(sql`
     update links_links set clicks_human = clicks_human + ${human}, clicks_bot = clicks_bot + ${bot}, clicks_qr = clicks_qr + ${qr},
-      last_click_at = max(ifnull(last_click_at, 0), ${lastAt}), counted_to = ${to}
-    where id = ${id} and counted_to < ${to} returning ${LINK}`)
+      last_click_at = max(ifnull(last_click_at, 0), ${lastAt})
+    where id = ${id} returning ${LINK}`)
   return row && linkOf(row)
 }
 

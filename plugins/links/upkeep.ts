@@ -13,9 +13,7 @@ export const linkCounters = ({ counters }: LinksHost, cache: Cache): Counters =>
   counters<Link, NewClicks>({
     kind: "clicks",
     by: ["link_id", "human", "qr"],
-    table: "links_links",
-    positions: "links_folds",
-    positionAt: "folded_at",
+    positions: "links_positions",
     job: "fold-clicks",
     siteIds: () => new Set([...cache.all()].map(({ link }) => link.site_id)),
     sum(groups) {
@@ -43,6 +41,7 @@ export function jobsOf({ host, counters, trash, orphans, cache }: Area): NonNull
   return {
     "fold-clicks": {
       interrupted: "resume",
+      onDisk: true, // each node counts the clicks of its own store
       atOnce: 1,
       // Each click schedules the job sooner; this schedule is the fallback.
       schedule: { cron: "* * * * *" },

@@ -29,8 +29,6 @@ export interface Pixel extends PixelFields {
   opens_total: number
   opens_direct: number
   last_open_at: number | null
-  /** Number of the last record that the counters include. */
-  counted_to: number
   archived_at: number | null
   created_by: number | null
   version: number

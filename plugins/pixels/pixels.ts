@@ -8,6 +8,7 @@ import { beginDemo } from "./demo.ts"
 import { ERRORS } from "./errors.ts"
 import { urlOf } from "./images.ts"
 import createPixels from "./migrations/0001_pixels.sql" with { type: "text" }
+import positions from "./migrations/0002_positions.sql" with { type: "text" }
 import { LIMITS, OPEN_EVENT, type Pixel, type PixelsHost } from "./pixel.ts"
 import { createPixelList } from "./pixel-list.ts"
 import { createPixelWrites } from "./pixel-writes.ts"
@@ -25,7 +26,10 @@ export default definePlugin({
   paths: { site: ["pixels"], open: [{ setting: "prefix" }] },
   pages: ["/sites/:site/pixels", "/sites/:site/pixels/:pixel"],
   permissions: { "pixels:read": "viewer", "pixels:write": "editor" },
-  migrations: [{ name: "0001_pixels", sql: createPixels }],
+  migrations: [
+    { name: "0001_pixels", sql: createPixels },
+    { name: "0002_positions", sql: positions },
+  ],
   errors: ERRORS,
   records: { [OPEN_EVENT]: { title: "Pixel open", kind: "opens" } },
   settings: Settings,
@@ -50,7 +54,8 @@ export default definePlugin({
       routes: [memberRoutes(host, { pixels, reports, list: createPixelList(host, reports, show), urlOf: urlOfPixel, show })],
       endpoints: [{ at: prefix, answer: createEndpoint(host, { cache, orphans, counters, prefix, isRelay }) }],
       jobs: {
-        [COUNT_JOB]: { interrupted: "resume", schedule: { cron: "17 * * * *" }, run: ({ signal }) => count(signal) },
+        // Each node counts the opens of its own store.
+        [COUNT_JOB]: { interrupted: "resume", onDisk: true, schedule: { cron: "17 * * * *" }, run: ({ signal }) => count(signal) },
         "remove-deleted": {
           interrupted: "resume",
           schedule: { cron: "40 3 * * *" },
@@ -83,8 +88,7 @@ const pixelCounters = ({ counters }: PixelsHost, cache: Cache): Counters =>
   counters<Pixel, NewOpens>({
     kind: "opens",
     by: ["pixel_id", "via"],
-    table: "pixels_pixels",
-    positions: "pixels_folds",
+    positions: "pixels_positions",
     job: COUNT_JOB,
     siteIds: cache.siteIds,
     sum(groups) {

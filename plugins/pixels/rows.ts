@@ -3,7 +3,7 @@ import { pixelError } from "./errors.ts"
 import type { Pixel, PixelFields } from "./pixel.ts"
 
 const COLUMNS = sql`id, site_id, slug, name, kind, allowed_params_json, recipient_mode, badge_public, opens_total, opens_direct,
-  last_open_at, counted_to, archived_at, created_by, version, created_at, updated_at, deleted_at`
+  last_open_at, archived_at, created_by, version, created_at, updated_at, deleted_at`
 
 interface PixelRow extends Omit<Pixel, "allowed_params" | "badge_public"> {
   allowed_params_json: string
@@ -102,18 +102,13 @@ export interface NewOpens {
   lastAt: number
 }
 
-/** Returns undefined if the pixel was removed or its counters already include these opens. Its version stays. */
-export const addOpens = (
-  statements: OwnStatements,
-  id: number,
-  { total, direct, lastAt }: NewOpens,
-  to: number,
-): Promise<Pixel | undefined> =>
+/** Returns undefined if the pixel was removed. Its version stays. */
+export const addOpens = (statements: OwnStatements, id: number, { total, direct, lastAt }: NewOpens): Promise<Pixel | undefined> =>
   one(
     statements,
     sql`update pixels_pixels set opens_total = opens_total + ${total}, opens_direct = opens_direct + ${direct},
-      last_open_at = nullif(max(ifnull(last_open_at, 0), ${lastAt}), 0), counted_to = ${to}
-    where id = ${id} and counted_to < ${to} returning ${COLUMNS}`,
+      last_open_at = nullif(max(ifnull(last_open_at, 0), ${lastAt}), 0)
+    where id = ${id} returning ${COLUMNS}`,
   )
 
 export const addOrphans = (statements: OwnStatements, day: string, count: number): Promise<void> =>

@@ -12,10 +12,11 @@ interface Book {
 
 const TABLES = `
 create table books_books (id integer primary key autoincrement, site_id integer not null, slug text not null, slug_key text not null,
-  reads integer not null default 0, counted_to integer not null default 0, deleted_at integer) strict;
+  reads integer not null default 0, deleted_at integer) strict;
 create table books_tombstones (slug_key text primary key, organization_id integer not null, book_id integer not null,
   freed_at integer not null, until integer not null) strict;
-create table books_folds (site_id integer primary key, at integer not null, sequence integer not null) strict;`
+create table books_positions (site_id integer not null, node integer not null, at integer not null, sequence integer not null,
+  target integer, done_id integer not null, primary key (site_id, node)) strict;`
 
 const COLUMNS = sql`id, site_id, slug, reads, deleted_at`
 const DAY_MS = 86_400_000
@@ -47,14 +48,12 @@ async function openShelf() {
       counters = host.counters<Book, number>({
         kind: "opens",
         by: ["book_id"],
-        table: "books_books",
-        positions: "books_folds",
+        positions: "books_positions",
         job: "count-reads",
         siteIds: () => [1],
         sum: (groups) => groups.reduce((sum, { count }) => sum + count, 0),
-        add: (statements, id, reads, to) =>
-          statements.get<Book>(sql`update books_books set reads = reads + ${reads}, counted_to = ${to}
-            where id = ${id} and counted_to < ${to} returning ${COLUMNS}`),
+        add: (statements, id, reads) =>
+          statements.get<Book>(sql`update books_books set reads = reads + ${reads} where id = ${id} returning ${COLUMNS}`),
         committed: () => {},
       })
       const routes = host.openRouter().get("/read/:id", async ({ params, request, server }) => {
@@ -163,20 +162,33 @@ test("counts each record once, in a job", async () => {
   await Promise.all([counters.site(site.id), counters.run(), counters.site(site.id)])
   expect(await reads()).toBe(4)
   await counters.removeSite(site.id)
-  expect(await host.db.all(sql`select site_id from books_folds`)).toEqual([])
+  expect(await host.db.all(sql`select site_id from books_positions`)).toEqual([])
 })
 
 test("counts no record twice when a run was interrupted after its first transaction", async () => {
   await using shelf = await openShelf()
   const { instance, host, counters, site } = shelf
-  const books = [await shelf.add("counted"), await shelf.add("missed")]
-  for (const { id } of books) await read(instance, id)
+  const [counted, missed] = [await shelf.add("counted"), await shelf.add("missed")]
+  for (const { id } of [counted, missed]) await read(instance, id)
   await counters.site(site.id)
-  // The state on disk if the process ends before the second book and the position of the site are written.
-  await host.db.run(sql`update books_books set reads = 0, counted_to = 0 where slug = 'missed'`)
-  await host.db.run(sql`delete from books_folds`)
+  // The state on disk if the process ends before the second book is written, and reads that follow.
+  await host.db.run(sql`update books_books set reads = 0 where slug = 'missed'`)
+  await host.db.run(sql`update books_positions set target = sequence, sequence = 0, done_id = ${counted.id}`)
+  for (const { id } of [counted, missed]) await read(instance, id)
   await counters.site(site.id)
-  expect(await host.db.all(sql`select reads from books_books order by id`)).toEqual([{ reads: 1 }, { reads: 1 }])
+  expect(await host.db.all(sql`select reads from books_books order by id`)).toEqual([{ reads: 2 }, { reads: 2 }])
+})
+
+test("counts the records of this node, whatever the positions of other nodes are", async () => {
+  await using shelf = await openShelf()
+  const { instance, host, counters, site } = shelf
+  const { id } = await shelf.add("spring")
+  await host.db.run(sql`insert into books_positions (site_id, node, at, sequence, done_id)
+    values (${site.id}, 7, ${host.now()}, 1000000, 0)`)
+  await read(instance, id)
+  await counters.site(site.id)
+  expect(await host.db.all(sql`select reads from books_books`)).toEqual([{ reads: 1 }])
+  expect(await host.db.all(sql`select sequence from books_positions where node = 7`)).toEqual([{ sequence: 1_000_000 }])
 })
 
 async function slugsOf(trash: Trash<Book>, site: Site): Promise<string[]> {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { sql } from "#plugin"
 import { linkStand, PATH } from "./kit.ts"
 
-test("resumes an interrupted count at the position of each link without counting a click twice", async () => {
+test("resumes an interrupted count after the last counted link without counting a click twice", async () => {
   await using stand = await linkStand()
   const { catalog } = stand.instance.app.instance
   const written = await stand.make({ destination: "https://example.com/written" })
@@ -22,12 +22,7 @@ test("resumes an interrupted count at the position of each link without counting
   await click(unwritten, 1)
   await fold()
   expect(await counts()).toEqual([1, 1])
-  const [position] = await catalog.all<{ folded_at: number; sequence: number }>(
-    sql`select folded_at, sequence from links_folds where site_id = 1`,
-  )
-  const [link] = await catalog.all<{ clicks_human: number; counted_to: number }>(
-    sql`select clicks_human, counted_to from links_links where id = ${unwritten.id}`,
-  )
+  const [position] = await catalog.all<{ sequence: number }>(sql`select sequence from links_positions where site_id = 1`)
 
   await click(written, 2)
   await click(unwritten, 3)
@@ -35,10 +30,8 @@ test("resumes an interrupted count at the position of each link without counting
   expect(await counts()).toEqual([3, 4])
 
   // The state on disk if the process ends after the first group of links.
-  await catalog.run(sql`update links_folds set folded_at = ${position!.folded_at}, sequence = ${position!.sequence} where site_id = 1`)
-  await catalog.run(
-    sql`update links_links set clicks_human = ${link!.clicks_human}, counted_to = ${link!.counted_to} where id = ${unwritten.id}`,
-  )
+  await catalog.run(sql`update links_positions set target = sequence, sequence = ${position!.sequence}, done_id = ${written.id}`)
+  await catalog.run(sql`update links_links set clicks_human = 1 where id = ${unwritten.id}`)
   await click(written, 4)
   await fold()
   expect(await counts()).toEqual([7, 4])

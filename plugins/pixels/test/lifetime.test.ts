@@ -27,7 +27,7 @@ describe("lifetime counters", () => {
     const { id, slug } = await stage.make()
     const { catalog, jobs } = stage.app.instance
     await stage.ask(`/p/${slug}.gif`)
-    await catalog.run(sql`create trigger no_fold before insert on pixels_folds begin select raise(abort, 'no'); end`)
+    await catalog.run(sql`create trigger no_fold before insert on pixels_positions begin select raise(abort, 'no'); end`)
     await stage.folded()
     expect((await stage.get(`/${id}`)).body).toMatchObject({ opens_total: 0 })
     await catalog.run(sql`drop trigger no_fold`)

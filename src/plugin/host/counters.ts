@@ -15,27 +15,26 @@ export interface CounterOptions<Thing, Added> {
   kind: RecordKind
   /** Properties of a record that decide what it adds. The first one holds the id of the thing. */
   by: readonly [thingId: string, ...others: string[]]
-  /** Table of the things, with `id`, `site_id` and `counted_to`: the number of the last record in the counters of the row. */
-  table: string
-  /** Table with `site_id` as its primary key and `sequence`: all things of the site are counted up to this record. */
+  /**
+   * Table of positions, with `site_id` and `node` as its primary key, `at`, `sequence`, `target` and `done_id`. The records of a node are
+   * counted up to `sequence`, and those up to `target` only for things whose id is at most `done_id`.
+   */
   positions: string
-  /** Column of `positions` with the time of the last run. Default: `at`. */
-  positionAt?: string
   /** Job of the plugin that calls `run`. */
   job: string
   /** Returns the sites that have things, for the first run of a process. */
   siteIds(): Iterable<number>
   /** Sums what the records of one thing add to its counters. */
   sum(groups: readonly TallyGroup[]): Added
-  /** Adds to the counters of a thing and sets its `counted_to`, where `counted_to < to`. Returns it, or undefined if nothing matched. */
-  add(statements: OwnStatements, id: number, added: Added, to: number): Promise<Thing | undefined>
+  /** Adds to the counters of a thing. Returns it, or undefined if it was removed. */
+  add(statements: OwnStatements, id: number, added: Added): Promise<Thing | undefined>
   /** Runs after each commit with the things that changed. */
   committed(changed: readonly { thing: Thing; added: Added }[]): void
 }
 
 /**
- * Lifetime counters of things, such as the clicks of a link. Each record is counted once, whatever interrupts the work: a thing stores
- * up to which record it is counted, and so does its site. Counters never shrink, also when retention removes the records.
+ * Lifetime counters of things, such as the clicks of a link. Each node counts the records of its own store, and each record once, whatever
+ * interrupts the work. Counters never shrink, also when retention removes the records.
  */
 export interface Counters {
   /** Schedules `run` for a site where something was recorded. Without a site it only schedules the job. */
@@ -44,7 +43,7 @@ export interface Counters {
   site(siteId: number): Promise<void>
   /** Counts the new records of the scheduled sites; the first time in a process, of all sites. For the job and for `stop`. */
   run(signal?: AbortSignal): Promise<void>
-  /** Deletes the position of a site. For `onSiteDelete`. */
+  /** Deletes the positions of a site. For `onSiteDelete`. */
   removeSite(siteId: number): Promise<void>
 }
 
@@ -62,64 +61,72 @@ interface CounterParts {
   log: Log
   now(): number
   directory: Pick<Instance["sites"]["directory"], "byId">
+  /** Number of this node, 0 for the only process of a catalog. */
+  node: number
 }
 
+interface Position extends FoldPosition {
+  /** Last record of a run that was interrupted. */
+  target: number | null
+  /** Highest id of a thing that is counted up to `target`. */
+  done_id: number
+}
+
+const START: Position = { ...FOLD_START, target: null, done_id: 0 }
+
 export const ownCounters =
-  ({ db, engine, jobs, log, now, directory }: CounterParts) =>
+  ({ db, engine, jobs, log, now, directory, node }: CounterParts) =>
   <Thing, Added>(options: CounterOptions<Thing, Added>): Counters => {
-    const [table, positions, positionAt] = [raw(options.table), raw(options.positions), raw(options.positionAt ?? "at")]
+    const positions = raw(options.positions)
     /** Time of the latest record by site. */
     const waiting = new Map<number, number>()
     let isFirstRun = true
     let plannedFor = 0
     let lastWork: Promise<unknown> = Promise.resolve()
 
-    async function sumsOf(site: Site, since: FoldPosition, upTo?: number) {
-      const bounds = upTo === undefined ? { since } : { since, upTo }
-      const { groups, position } = await foldRecords(engine, { site, kind: options.kind, ...bounds, now: now(), by: options.by })
-      const sums = new Map<number, Added>()
-      for (const [id, ofThing] of Map.groupBy(groups, ({ values }) => Number(values[0]))) sums.set(id, options.sum(ofThing))
-      return { sums, position }
-    }
+    /** Returns the position of this node, or that of the only process of the catalog, which it continues if it is the first node. */
+    const positionOf = async (siteId: number): Promise<Position> =>
+      (await db.get<Position>(sql`select at, sequence, target, done_id from ${positions}
+        where site_id = ${siteId} and node in (0, ${node}) order by node desc limit 1`)) ?? START
 
     async function countSite(siteId: number): Promise<void> {
       const site = directory.byId(siteId)
       if (!site) return
-      const stored = sql`select ${positionAt} as at, sequence from ${positions} where site_id = ${siteId}`
-      const since = (await db.get<FoldPosition>(stored)) ?? FOLD_START
-      // An interrupted run has left some things ahead of their site. Deleted ones count as well, because they can be restored.
-      const ahead = await db.all<{ id: number; counted_to: number }>(
-        sql`select id, counted_to from ${table} where site_id = ${siteId} and counted_to > ${since.sequence}`,
-      )
-      const { sums, position } = await sumsOf(site, since)
-      if (position.sequence === since.sequence) return
-      for (const [sequence, things] of Map.groupBy(ahead, ({ counted_to }) => counted_to)) {
-        const rest = await sumsOf(site, { ...since, sequence }, position.sequence)
-        for (const { id } of things) {
-          const added = rest.sums.get(id)
-          if (added === undefined) sums.delete(id)
-          else sums.set(id, added)
-        }
-      }
-      const all = [...sums]
-      for (let from = 0; from === 0 || from < all.length; from += THINGS_PER_TRANSACTION) {
-        const isLast = from + THINGS_PER_TRANSACTION >= all.length
-        await write(siteId, all.slice(from, from + THINGS_PER_TRANSACTION), { position, isLast })
+      const since = await positionOf(siteId)
+      if (since.target !== null) await countAfter(site, since)
+      await countAfter(site, since.target === null ? since : await positionOf(siteId))
+    }
+
+    /** Counts the records after a position: all, or those of the interrupted run, without the things that it has counted. */
+    async function countAfter(site: Site, { at, sequence, target, done_id }: Position): Promise<void> {
+      const bounds = { since: { at, sequence }, ...(target !== null && { upTo: target }) }
+      const { groups, position } = await foldRecords(engine, { site, kind: options.kind, ...bounds, now: now(), by: options.by })
+      const to = { at: position.at, sequence: target ?? position.sequence }
+      if (to.sequence === sequence) return
+      const things = [...Map.groupBy(groups, ({ values }) => Number(values[0]))].filter(([id]) => id > done_id).sort(([a], [b]) => a - b)
+      for (let from = 0; from === 0 || from < things.length; from += THINGS_PER_TRANSACTION) {
+        const slice = things.slice(from, from + THINGS_PER_TRANSACTION)
+        const isLast = from + THINGS_PER_TRANSACTION >= things.length
+        const done: Position = isLast
+          ? { ...to, target: null, done_id: 0 }
+          : { at, sequence, target: to.sequence, done_id: slice.at(-1)![0] } // the slice is full
+        await write(site.id, slice, done)
       }
     }
 
-    /** The last transaction of a site stores its position. */
-    const write = (siteId: number, slice: readonly [number, Added][], { position, isLast }: { position: FoldPosition; isLast: boolean }) =>
+    const write = (siteId: number, slice: readonly [id: number, TallyGroup[]][], { at, sequence, target, done_id }: Position) =>
       db.transaction(async (statements) => {
         const changed: { thing: Thing; added: Added }[] = []
-        for (const [id, added] of slice) {
-          const thing = await options.add(statements, id, added, position.sequence)
+        for (const [id, groups] of slice) {
+          const added = options.sum(groups)
+          const thing = await options.add(statements, id, added)
           if (thing !== undefined) changed.push({ thing, added })
         }
-        if (isLast)
-          await statements.run(sql`insert into ${positions} (site_id, ${positionAt}, sequence)
-            values (${siteId}, ${position.at}, ${position.sequence})
-            on conflict (site_id) do update set ${positionAt} = excluded.${positionAt}, sequence = excluded.sequence`)
+        await statements.run(sql`insert into ${positions} (site_id, node, at, sequence, target, done_id)
+          values (${siteId}, ${node}, ${at}, ${sequence}, ${target}, ${done_id})
+          on conflict (site_id, node) do update set
+            at = excluded.at, sequence = excluded.sequence, target = excluded.target, done_id = excluded.done_id`)
+        if (node > 0) await statements.run(sql`delete from ${positions} where site_id = ${siteId} and node = 0`)
         return changed
       }, options.committed)
 

@@ -5,7 +5,7 @@ import type { Engine } from "../../query/engine/engine.ts"
 import { siteFacts } from "../stats/open-report.ts"
 
 /**
- * Position up to which the records of a site are included in an area's counters. The sequence of a record never changes, and later
+ * Position up to which the records of a site in the store of this node are included in an area's counters. The sequence of a record never changes, and later
  * records have higher ones. An area that stores the position in the transaction of its counters therefore counts each record exactly
  * once, even if the work is interrupted.
  */
