@@ -211,7 +211,7 @@ export function collectorOptions({ config, clock, log, random }: AppOptions, ins
     trustedProxies: config.trusted_proxies,
     geoHeader: config.geo_header,
     instanceShields: instance.instanceShields.current,
-    ...(instance.shipping && { shipping: instance.shipping }),
+    ...(instance.shipped && { shipping: instance.shipped.shipping }),
     limits: eventLimits(config),
     onStorageProblem: instance.states.hinder,
     onPlaceFault: (cause: string) => log.warn("the file of places cannot be read; the old one stays in use", { cause }),

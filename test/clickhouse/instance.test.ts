@@ -80,10 +80,10 @@ describe.skipIf(!hasClickhouse())("an instance with events on ClickHouse", () =>
     await sending
     clearInterval(advancing)
     await Bun.sleep(1_100)
-    expect(app.instance.shipping!.state).toBe("spooling")
+    expect(app.instance.shipped!.shipping.state).toBe("spooling")
     expect(await summary()).toMatchObject({ status: 503, body: { code: "unavailable" } })
     await running.start()
-    while (app.instance.shipping!.state !== "shipping") await Bun.sleep(50)
+    while (app.instance.shipped!.shipping.state !== "shipping") await Bun.sleep(50)
     expect(await summary()).toMatchObject({ status: 200, body: { metrics: { events: 20 } } })
     expect(states()).not.toContain("spooling")
   })
@@ -105,7 +105,7 @@ describe.skipIf(!hasClickhouse())("an instance with events on ClickHouse", () =>
     expect(await running.clickhouse.rows("select 1 from visits final")).toEqual([])
     const soon = "old_parts_lifetime = 1, merge_tree_clear_old_parts_interval_seconds = 1, cleanup_delay_period = 1"
     await running.clickhouse.run(`alter table visits modify setting ${soon}, cleanup_delay_period_random_add = 0`)
-    await app.instance.hidden!.delete()
+    await app.instance.shipped!.hidden.delete()
     expect(await running.clickhouse.rows("select 1 from visits")).toEqual([])
     await sendTraffic([remote], 4)
     expect(await running.clickhouse.rows("select 1 from visits final")).toHaveLength(4)

@@ -24,7 +24,7 @@ export interface Erasure {
 
 interface ErasureOptions {
   events: Pick<EventStore, "eraseSite" | "erasePerson" | "dropTotals" | "dropRetired" | "emptyLog">
-  hidden: HiddenVisits | undefined
+  shipped: { hidden: HiddenVisits } | undefined
   imports: Pick<VisibleImports, "clear">
   people: Pick<People, "numberOf">
   clock: Clock
@@ -33,7 +33,7 @@ interface ErasureOptions {
   takeouts: Pick<Takeouts, "drop">
 }
 
-export function createErasure({ events, hidden, imports, people, clock, exclusive, hooks, takeouts }: ErasureOptions): Erasure {
+export function createErasure({ events, shipped, imports, people, clock, exclusive, hooks, takeouts }: ErasureOptions): Erasure {
   return {
     site: (siteId) =>
       exclusive.run(async () => {
@@ -59,7 +59,7 @@ export function createErasure({ events, hidden, imports, people, clock, exclusiv
         await takeouts.drop(siteId)
         return sumOf([removed, ...before, ...(await fromAreas())])
       }),
-    overwrite: (signal) => overwriteReplaced({ events, hidden, clock }, clock.now(), signal),
+    overwrite: (signal) => overwriteReplaced({ events, shipped, clock }, clock.now(), signal),
   }
 }
 
@@ -82,13 +82,13 @@ export interface HiddenVisits {
 
 interface OverwriteOptions {
   events: Pick<EventStore, "dropRetired" | "emptyLog">
-  hidden: HiddenVisits | undefined
+  shipped: { hidden: HiddenVisits } | undefined
   clock: Clock
 }
 
 /** Waits until no report reads the segments that an erasure replaced, and overwrites them in the file. */
 export async function overwriteReplaced(
-  { events, hidden, clock }: OverwriteOptions,
+  { events, shipped, clock }: OverwriteOptions,
   erasedAt: number,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -100,5 +100,5 @@ export async function overwriteReplaced(
   // Uses the time of the erasure, because the wall clock may have changed during the wait.
   await events.dropRetired(erasedAt + RETIRED_MS + 1)
   await events.emptyLog()
-  await hidden?.delete(signal)
+  await shipped?.hidden.delete(signal)
 }

@@ -54,7 +54,7 @@ interface SiteErasuresOptions extends OpenReportOptions {
   catalog: Catalog
   engine: Pick<Engine, "visitsWeight" | "chosenVisits">
   events: Pick<EventStore, "eraseVisits" | "eraseSite" | "dropTotals" | "dropRetired" | "emptyLog">
-  hidden: HiddenVisits | undefined
+  shipped: { hidden: HiddenVisits } | undefined
   imports: Pick<VisibleImports, "firstAt" | "of" | "clear">
   siteKeys: Pick<SiteKeys, "siteKey">
   hooks: Pick<DataHooks, "onVisitsErase">

@@ -3,7 +3,6 @@ import { instantText, spanText } from "../../domain/moment.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
 import { oldestDueJobAt } from "../../store/catalog/jobs.ts"
 import { catalogSchemas, pendingMigrations } from "../../store/catalog/schema.ts"
-import type { Clickhouse } from "../../store/clickhouse/client.ts"
 import { probeClickhouse, serverTime } from "../../store/clickhouse/probe.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import { type FaultKind, StoreFault } from "../../store/events/fault.ts"
@@ -20,7 +19,7 @@ import { placesIn } from "../runtime/data-folder.ts"
 import { diskSpace, isLow } from "../runtime/files.ts"
 import type { Health, HealthCode } from "../runtime/health.ts"
 import type { PluginFacts } from "../runtime/plugins.ts"
-import type { Shipping } from "../shipping/shipping.ts"
+import type { ShippedEvents } from "../shipping/clickhouse.ts"
 
 export interface Check {
   name: string
@@ -39,9 +38,8 @@ export interface DoctorOptions {
   backups: Backups
   alarms: Pick<Alarms, "list">
   health: Health
-  /** Server with the events. Undefined when they are in the data folder. */
-  clickhouse: Clickhouse | undefined
-  shipping: Pick<Shipping, "state"> | undefined
+  /** Undefined when the events are in the data folder. */
+  shipped: Pick<ShippedEvents, "clickhouse" | "shipping"> | undefined
   backupWorkerUrl: string
   baseUrl: string | undefined
   geoDb: string | undefined
@@ -98,15 +96,16 @@ const CHECKS: Readonly<Record<string, (options: DoctorOptions) => Finding | Prom
       ? warn(size, "A long report or backup keeps the log from shrinking. Wait until it has finished.")
       : ok(size)
   },
-  clickhouse: async ({ clickhouse, events, shipping, now }) => {
-    if (!clickhouse) return ok("The events are in the data folder.")
+  clickhouse: async ({ shipped, events, now }) => {
+    if (!shipped) return ok("The events are in the data folder.")
+    const { clickhouse, shipping } = shipped
     const differing = await probeClickhouse(clickhouse)
     if (differing.length > 0) return fail(`ClickHouse answers differently: ${differing.join(", ")}.`, "Use another version of ClickHouse.")
     const skew = Math.abs((await serverTime(clickhouse)) - now())
     if (skew > MAX_SKEW_MS) return warn(`The clocks of ClickHouse and this machine differ by ${spanText(skew)}.`, REMEDIES.clock_jump)
     const { bytes } = events.unshipped()
     const found = `ClickHouse answers, and ${mib(bytes)} MiB of events are not confirmed.`
-    return shipping?.state === "shipping" ? ok(found) : warn(found, REMEDIES.spooling)
+    return shipping.state === "shipping" ? ok(found) : warn(found, REMEDIES.spooling)
   },
   disk_free: ({ dataDir }) => {
     const space = diskSpace(dataDir)

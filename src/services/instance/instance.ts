@@ -1,18 +1,14 @@
 import type { Clock } from "../../domain/clock.ts"
-import type { DictionaryName } from "../../domain/dimension.ts"
 import type { HostRulings } from "../../domain/host.ts"
 import type { Log } from "../../domain/log.ts"
 import { CORE_PERMISSIONS, type Permissions } from "../../domain/permission.ts"
-import type { Shield } from "../../domain/shield.ts"
-import type { Site, SiteDirectory } from "../../domain/site.ts"
+import type { Site } from "../../domain/site.ts"
 import type { SiteDefaults } from "../../domain/site-input.ts"
 import type { IdentityKeys } from "../../ingest/identity/salt-period.ts"
 import type { SavedOf } from "../../query/parse/array-filters.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
 import { listSites } from "../../store/catalog/sites.ts"
-import type { Clickhouse } from "../../store/clickhouse/client.ts"
 import type { EventStore } from "../../store/events/events.ts"
-import type { ExemptValues } from "../../store/events/writer.ts"
 import type { RowServer } from "../../store/rows/reader.ts"
 import { type Access, createAccess } from "../access/access.ts"
 import { createHandover, type Handover } from "../access/handover.ts"
@@ -30,10 +26,10 @@ import { type Changes, followChanges } from "../changes/changes.ts"
 import { type Connections, createConnections } from "../connections/connections.ts"
 import type { ConnectionProvider } from "../connections/providers.ts"
 import { type Annotations, createAnnotations } from "../definitions/annotations.ts"
+import { createExemptValues } from "../definitions/exempt-values.ts"
 import { createFunnels, createGoals, type Funnels, type Goals } from "../definitions/goals.ts"
 import { createSegments, type Segments } from "../definitions/segments.ts"
 import { createInstanceShields, type InstanceShields } from "../definitions/shields.ts"
-import type { HiddenVisits } from "../erasure/erasure.ts"
 import { createVisibleImports, type VisibleImports, type VisibleImportsHolder } from "../imports/visible-imports.ts"
 import type { Jobs } from "../jobs/jobs.ts"
 import { createOutbox, type Outbox } from "../jobs/outbox.ts"
@@ -49,7 +45,6 @@ import { resolveAt } from "../outbound/socket.ts"
 import { createPeople, type People } from "../people/people.ts"
 import { createVisitorSets, type VisitorSetSources } from "../people/visitor-sets.ts"
 import { type Lock, placesIn, prepareDataFolder, takeLock } from "../runtime/data-folder.ts"
-import { ExitFault } from "../runtime/exit.ts"
 import { createHealth, type Health } from "../runtime/health.ts"
 import type { LiveNodes } from "../runtime/nodes.ts"
 import { createPlugins, type PluginFacts, type Plugins } from "../runtime/plugins.ts"
@@ -62,9 +57,7 @@ import type { Random } from "../secrets/secrets.ts"
 import { type ConfiguredSettings, createInstanceSettings, type InstanceSettings } from "../settings/settings.ts"
 import { type CreateShareList, createShareList } from "../sharing/share-list.ts"
 import { createShares, type Shares } from "../sharing/shares.ts"
-import { type ClickhouseOptions, connectClickhouse, type PreparedClickhouse, requireLocal } from "../shipping/clickhouse.ts"
-import { createRemovals } from "../shipping/removals.ts"
-import { type Shipping, startShipping } from "../shipping/shipping.ts"
+import { type ClickhouseOptions, connectClickhouse, requireLocal, type ShippedEvents } from "../shipping/clickhouse.ts"
 import { createSessions, type Sessions } from "../sign-in/sessions.ts"
 import { loadHostRulings } from "../sites/host-claims.ts"
 import { createSalts, createSiteKeys, type SaltStore, type SiteKeys } from "../sites/site-keys.ts"
@@ -183,12 +176,8 @@ export interface Instance {
   secretsOf(owner: string): StoredSecrets
   /** Lease on a catalog server. */
   lease: CatalogLease | undefined
-  /** Ships events to ClickHouse. Undefined when they are only in the store of this node. */
-  shipping: Shipping | undefined
-  /** Server with the events. Undefined when they are only in the store of this node. */
-  clickhouse: Clickhouse | undefined
-  /** Deletes from ClickHouse what removals have hidden there. */
-  hidden: HiddenVisits | undefined
+  /** What ships the events to ClickHouse, and removes them there. Undefined when they are only in the store of this node. */
+  shipped: ShippedEvents | undefined
   /** The nodes that share the catalog, and what they change. Undefined for its only process. */
   nodes: LiveNodes | undefined
   changes: Changes | undefined
@@ -226,17 +215,17 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
   const health = createHealth({ now: clock.now, log })
   const states = createStoreStates({ health, log, monotonic: clock.monotonic })
   const exclusive = createExclusive()
-  const remote = options.clickhouse && connectClickhouse(options.clickhouse.server, options)
+  const connection = options.clickhouse && connectClickhouse(options.clickhouse, options)
   const stores = await openStoresWithBackup({
     ...options,
     exclusive,
     onFault: states.note,
-    prepareServer: remote?.prepare ?? requireLocal,
+    prepareServer: connection?.prepare ?? requireLocal,
     onEventsReadable: () => options.onEventsReadable?.(states),
   })
   const { rowServer, lease, nodes } = stores
   // Events of the other node would be missing in what this one derives from events, such as revenue.
-  if (remote && nodes!.live().length > 1) {
+  if (connection && nodes!.live().length > 1) {
     await lease?.release()
     throw inUse("Another node uses this catalog. Several nodes with events on ClickHouse are not supported yet. Stop the other one")
   }
@@ -249,10 +238,11 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
   const keyRotation = await openKeys({ dataDir: options.dataDir, keys, catalog, clock, random, log, audit, settings, sealedSlugs })
   const { secrets, cookieSecrets } = keyRotation
   const siteKeys = createSiteKeys({ catalog, secrets, random })
-  const shipping = remote && ship(options, stores, { remote, states, siteKey: siteKeys.siteKey })
-  const { events, hidden } = shipping
-    ? createRemovals(stores.events, { clickhouse: remote.clickhouse, node: nodes!.own, shipping })
-    : { events: stores.events, hidden: undefined }
+  const shipped = connection?.ship({
+    ...{ store: stores.events, path: placesIn(options.dataDir).events },
+    ...{ node: nodes!.own, siteKey: siteKeys.siteKey, states }, // events on ClickHouse have nodes
+  })
+  const events = shipped?.store ?? stores.events
   const hostRulings = await loadHostRulings(catalog)
   const handover = createHandover()
   const outbox = createOutbox({ catalog, clock, log, nodes })
@@ -371,39 +361,17 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     alarms: createAlarms({ catalog, clock, outbox, audit, mail: accounts.mail, publicUrl: options.publicUrl }),
     secretsOf: (owner) => storedSecrets({ catalog, clock, secrets }, owner),
     lease,
-    shipping,
-    clickhouse: remote?.clickhouse,
-    hidden,
+    shipped,
     nodes,
     changes,
     allSites: () => allSites(catalog),
     migrated: { migrations: stores.migrations, backup: stores.safety },
     close() {
       accounts.passwords.close()
-      shipping?.stop()
+      shipped?.shipping.stop()
       return closeInstance({ catalog, events, rowServer, lock, lease }, log)
     },
   }
-}
-
-interface ShipOptions {
-  remote: PreparedClickhouse
-  states: StoreStates
-  siteKey: SiteKeys["siteKey"]
-}
-
-/** Starts to ship the events of a node. */
-function ship({ dataDir, clock, log, clickhouse }: InstanceOptions, { events, nodes }: Stores, { remote, states, siteKey }: ShipOptions) {
-  events.beginShipping(nodes!.own, siteKey)
-  const prepared = remote.prepared().catch((error) => {
-    if (error instanceof ExitFault) states.end(error)
-    throw error
-  })
-  return startShipping({
-    ...clickhouse!, // only called with it
-    ...{ store: events, path: placesIn(dataDir).events, node: nodes!.own, siteKey, clock, prepared },
-    onFault: (cause) => log.debug("an attempt to ship events failed", { cause }),
-  })
 }
 
 const sessionLife = (settings: InstanceSettings) => ({
@@ -435,44 +403,4 @@ async function closeInstance({ catalog, events, rowServer, lock, lease }: OpenIn
   else await catalog.close()
   events.close()
   lock.release()
-}
-
-interface ExemptValuesOptions {
-  directory: Pick<SiteDirectory, "byId">
-  goals: Pick<Goals, "rules">
-  funnels: Pick<Funnels, "all">
-  instanceShields: Pick<InstanceShields, "current">
-}
-
-/** Creates the test for values that a goal, a funnel step or a shield names exactly. They are stored even beyond the limit on new values (metrics.md 19.3). */
-export function createExemptValues({ directory, goals, funnels, instanceShields }: ExemptValuesOptions): ExemptValues {
-  const isStepOf = (siteId: number, type: "page" | "event", text: string) =>
-    funnels.all(siteId).some(({ steps }) => steps.some((step) => step.type === type && step.match === "exact" && step.value === text))
-  const isGoalOf = (siteId: number, isEvent: boolean, text: string) =>
-    goals.rules(siteId).some(({ kind, match, value }) => (kind === "event") === isEvent && match === "exact" && value === text)
-  const isShielded = (siteId: number, test: (shield: Shield) => boolean) =>
-    (directory.byId(siteId)?.settings.shields.some(test) ?? false) || instanceShields.current().some(test)
-  const hasProperty = (siteId: number, test: (property: [key: string, value: string]) => boolean) =>
-    goals.rules(siteId).some(({ props }) => Object.entries(props ?? {}).some(test))
-
-  return (siteId, dictionary, text) => {
-    if (isShielded(siteId, (shield) => namesExactly(shield, dictionary, text))) return true
-    if (dictionary === "name") return isGoalOf(siteId, true, text) || isStepOf(siteId, "event", text)
-    if (dictionary === "page" && (isGoalOf(siteId, false, text) || isStepOf(siteId, "page", text))) return true
-    if (dictionary === "property") return hasProperty(siteId, ([key]) => key === text)
-    // The name of the dictionary contains the number of the key and not its text, so the value is exempt under every key.
-    if (dictionary.startsWith("property:")) return hasProperty(siteId, ([, value]) => value === text)
-    return false
-  }
-}
-
-/** Returns whether a shield names a value of a dimension: directly, or in a condition that tests for equality. */
-function namesExactly({ kind, value, conditions = [] }: Shield, dictionary: DictionaryName, text: string): boolean {
-  if (kind === dictionary) return value === text
-  return conditions.some(({ dimension, property, operator, values }) => {
-    if (dictionary === "property") return property === text
-    if (operator !== "is" && operator !== "is_not") return false
-    const isOf = dimension === "property" ? dictionary.startsWith("property:") : dictionary === (dimension === "event" ? "name" : dimension)
-    return isOf && values.includes(text)
-  })
 }

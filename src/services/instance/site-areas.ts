@@ -61,7 +61,7 @@ interface SiteAreasOptions
       | "saved"
       | "shares"
       | "events"
-      | "hidden"
+      | "shipped"
       | "imports"
       | "siteKeys"
       | "cookieSecrets"

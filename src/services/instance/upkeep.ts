@@ -12,7 +12,7 @@ import { type BackupTasksOptions, backupTasks } from "../backup/tasks.ts"
 import { inBackupThread } from "../backup/thread.ts"
 import type { Changes } from "../changes/changes.ts"
 import type { DataHooks } from "../erasure/data-hooks.ts"
-import type { Erasure, HiddenVisits } from "../erasure/erasure.ts"
+import type { Erasure } from "../erasure/erasure.ts"
 import { retainSite } from "../erasure/retention.ts"
 import { cutoffDay as cutoffDayOf, retentionDays } from "../erasure/retention-cutoffs.ts"
 import type { VisibleImports } from "../imports/visible-imports.ts"
@@ -22,11 +22,13 @@ import type { Schedules } from "../jobs/schedules.ts"
 import { placesIn } from "../runtime/data-folder.ts"
 import { ExitFault } from "../runtime/exit.ts"
 import { canWrite, diskSpace, isLow } from "../runtime/files.ts"
+import type { Health } from "../runtime/health.ts"
 import type { CatalogLease } from "../runtime/remote-catalog.ts"
 import type { StoreStates } from "../runtime/store-states.ts"
 import type { Exclusive, Task } from "../runtime/tasks.ts"
 import type { InstanceSettings } from "../settings/settings.ts"
-import type { Shipping } from "../shipping/shipping.ts"
+import type { ShippedEvents } from "../shipping/clickhouse.ts"
+import type { ShippingState } from "../shipping/shipping.ts"
 import type { SaltStore } from "../sites/site-keys.ts"
 import type { Sites } from "../sites/sites.ts"
 import type { MaintenanceMode } from "./maintenance.ts"
@@ -44,8 +46,7 @@ export interface UpkeepOptions extends BackupTasksOptions {
   states: StoreStates
   lease: CatalogLease | undefined
   changes: Changes | undefined
-  shipping: Pick<Shipping, "state"> | undefined
-  hidden: HiddenVisits | undefined
+  shipped: Pick<ShippedEvents, "shipping" | "hidden"> | undefined
   exclusive: Exclusive
   settings: Pick<InstanceSettings, "get">
   /** Hooks of areas, which store data derived from visits. */
@@ -75,7 +76,7 @@ export function upkeepTasks(options: UpkeepOptions): Task[] {
     { name: "return-free-pages", every: MINUTE, run: () => options.events.returnFreePages() },
     { name: "destroy-salts", every: MINUTE, run: () => destroySalts(options) },
     ...(options.changes ? [{ name: "forget-lost-periods", every: 10 * MINUTE, run: () => forgetLostPeriods(options) }] : []),
-    ...(options.shipping ? shippingTasks(options) : []),
+    ...(options.shipped ? shippingTasks(options, options.shipped) : []),
     { name: "forget-user-ids", every: MINUTE, run: () => forgetUserIds(options) },
     { name: "retain", every: MINUTE, run: (signal) => retain(options, signal) },
     ...backupTasks(options),
@@ -190,15 +191,15 @@ async function watchDisk({ dataDir, health, alarms }: UpkeepOptions): Promise<vo
   }
 }
 
-const shippingTasks = (options: UpkeepOptions): Task[] => [
-  { name: "watch-shipping", every: 1, run: async () => watchShipping(options) },
-  { name: "delete-hidden-visits", every: 60 * MINUTE, isShared: true, run: async (signal) => options.hidden?.delete(signal) },
+const shippingTasks = ({ health }: UpkeepOptions, { shipping, hidden }: Pick<ShippedEvents, "shipping" | "hidden">): Task[] => [
+  { name: "watch-shipping", every: 1, run: async () => watchShipping(health, shipping.state) },
+  { name: "delete-hidden-visits", every: 60 * MINUTE, isShared: true, run: hidden.delete },
 ]
 
-function watchShipping({ health, shipping }: UpkeepOptions): void {
+function watchShipping(health: Health, state: ShippingState): void {
   const set = (code: "spooling" | "spool_full", isOn: boolean) => (isOn ? health.enter(code) : health.leave(code))
-  set("spooling", shipping?.state === "spooling")
-  set("spool_full", shipping?.state === "full")
+  set("spooling", state === "spooling")
+  set("spool_full", state === "full")
 }
 
 interface CoreJobsOptions {

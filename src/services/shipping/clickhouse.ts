@@ -1,4 +1,4 @@
-/** The ClickHouse server of an instance: how it is configured, and how it is prepared at the start. */
+/** The ClickHouse server of an instance: how it is configured, how it is prepared at the start, and what ships events to it. */
 import type { Clock } from "../../domain/clock.ts"
 import type { Log } from "../../domain/log.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
@@ -9,7 +9,10 @@ import { probeClickhouse } from "../../store/clickhouse/probe.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import { StoreRefusal } from "../../store/migrations.ts"
 import { ExitFault } from "../runtime/exit.ts"
+import type { StoreStates } from "../runtime/store-states.ts"
 import { sendToClickhouse } from "./network.ts"
+import { createRemovals, type Removals } from "./removals.ts"
+import { type Shipping, startShipping } from "./shipping.ts"
 
 /** Where the events are when they are not only in the store of the node. */
 export interface ClickhouseOptions {
@@ -24,17 +27,32 @@ export interface ClickhouseOptions {
   workerUrl: string
 }
 
-/** The server, as it is known at the start. */
-export interface PreparedClickhouse {
-  clickhouse: Clickhouse
+/** The server, before the catalog and the stores of the instance are open. */
+interface ClickhouseConnection {
   /** Examines and migrates the server, and refuses a store that cannot ship to it. Throws an `ExitFault`. */
   prepare(events: Pick<EventStore, "holding">, catalog: Catalog): Promise<void>
-  /** Resolves when the server is prepared, which may be after the start. Rejects with an `ExitFault`. */
-  prepared(): Promise<void>
+  /** Starts to ship the events of a node, as soon as the server is prepared. */
+  ship(node: ShippedNode): ShippedEvents
 }
 
-interface PreparationOptions {
-  clock: Pick<Clock, "now" | "monotonic">
+interface ShippedNode {
+  store: EventStore
+  /** Path of the event store. */
+  path: string
+  /** Number of the node. */
+  node: number
+  siteKey(siteId: number): Promise<Uint8Array>
+  states: Pick<StoreStates, "end">
+}
+
+/** The events of an instance, when they are on ClickHouse. */
+export interface ShippedEvents extends Removals {
+  clickhouse: Clickhouse
+  shipping: Shipping
+}
+
+interface ConnectionOptions {
+  clock: Clock
   log: Log
   version: string
 }
@@ -43,9 +61,9 @@ interface PreparationOptions {
 const PATIENCE_MS = 20_000
 const PAUSE_MS = 500
 
-export function connectClickhouse(server: ClickhouseServer, options: PreparationOptions): PreparedClickhouse {
-  const { clock, log, version } = options
-  const clickhouse = createClickhouse(server, sendToClickhouse)
+export function connectClickhouse(options: ClickhouseOptions, { clock, log, version }: ConnectionOptions): ClickhouseConnection {
+  const clickhouse = createClickhouse(options.server, sendToClickhouse)
+  /** Resolves when the server is prepared, which may be after the start. Rejects with an `ExitFault`. */
   let prepared = Promise.resolve()
 
   async function attempt(patience: number): Promise<void> {
@@ -63,7 +81,6 @@ export function connectClickhouse(server: ClickhouseServer, options: Preparation
     }
   }
   return {
-    clickhouse,
     async prepare(events, catalog) {
       const holding = events.holding()
       if (holding === "local") throw HAS_LOCAL
@@ -73,13 +90,24 @@ export function connectClickhouse(server: ClickhouseServer, options: Preparation
       } catch (error) {
         if (!isUnreachable(error)) throw error
         // The URL can contain a password.
-        const { host } = new URL(server.url)
+        const { host } = new URL(options.server.url)
         if (holding === "none") throw new ExitFault("unavailable", `ClickHouse at ${host} could not be reached for 20 s. Start it`)
         log.warn("ClickHouse cannot be reached; events are kept on this disk until it can", { host })
         prepared = attempt(Number.POSITIVE_INFINITY)
       }
     },
-    prepared: () => prepared,
+    ship({ store, path, node, siteKey, states }) {
+      store.beginShipping(node, siteKey)
+      const shipping = startShipping({
+        ...{ ...options, store, path, node, siteKey, clock },
+        prepared: prepared.catch((error) => {
+          if (error instanceof ExitFault) states.end(error)
+          throw error
+        }),
+        onFault: (cause) => log.debug("an attempt to ship events failed", { cause }),
+      })
+      return { clickhouse, shipping, ...createRemovals(store, { clickhouse, node, shipping }) }
+    },
   }
 }
 

@@ -19,7 +19,8 @@ const POLL_MS = 200
 
 export interface Removals {
   /** The store of the node, whose removals also hide the visits on ClickHouse. */
-  events: EventStore
+  store: EventStore
+  /** Deletes from ClickHouse what removals have hidden there. */
   hidden: HiddenVisits
 }
 
@@ -55,7 +56,7 @@ export function createRemovals(events: EventStore, { clickhouse, node, shipping 
   }
 
   return {
-    events: {
+    store: {
       ...events,
       retain: (siteId, cutoff, now) => visitsRemoved(siteId, { startedBefore: cutoff }, () => events.retain(siteId, cutoff, now)),
       eraseSite: (siteId, now) => visitsRemoved(siteId, "all", () => events.eraseSite(siteId, now)),

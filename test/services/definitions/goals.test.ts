@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { createExemptValues } from "../../../src/services/instance/instance.ts"
+import { createExemptValues } from "../../../src/services/definitions/exempt-values.ts"
 import { faultsOf } from "../faults.ts"
 import { openServices } from "../instance.ts"
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
+import { createExemptValues } from "../../../src/services/definitions/exempt-values.ts"
 import { createSiteShields } from "../../../src/services/definitions/shields.ts"
-import { createExemptValues } from "../../../src/services/instance/instance.ts"
 import { temporaryFolder } from "../../kit.ts"
 import { faultsOf } from "../faults.ts"
 import { openServices } from "../instance.ts"

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { DEFAULT_SETTINGS } from "../../../src/domain/site.ts"
 import { createCalendar } from "../../../src/ingest/identity/salt-period.ts"
-import { createExemptValues } from "../../../src/services/instance/instance.ts"
+import { createExemptValues } from "../../../src/services/definitions/exempt-values.ts"
 import { temporaryFolder } from "../../kit.ts"
 import { faultsOf } from "../faults.ts"
 import { openServices } from "../instance.ts"
