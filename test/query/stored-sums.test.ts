@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import type { Query } from "../../src/domain/query.ts"
+import { warmUp } from "../../src/query/engine/warm-up.ts"
 import { funnel } from "../../src/query/funnel/funnel.ts"
 import { aggregate } from "../../src/query/measure/aggregate.ts"
 import { openEventStore } from "../../src/store/events/events.ts"
@@ -24,13 +25,18 @@ const COUNTRIES = [
 
 /** A store whose sums of January are worth storing, which has 220 visits with 300 pageviews each. In March there is one visit. */
 async function largeMonth() {
+  const traffic = await onlyJanuary()
+  traffic.visit({ visitor: 220, traits: { country: "FR" }, events: [{ at: FROM + 70 * DAY_MS }] })
+  return traffic
+}
+
+async function onlyJanuary() {
   const traffic = openTraffic(FROM)
   for (let visitor = 0; visitor < 220; visitor++) {
     const events = Array.from({ length: 300 }, (_, i) => ({ at: FROM + DAY_MS + visitor + i * 1_000, page: i % 2 === 0 ? "/a" : "/b" }))
     traffic.visit({ visitor, traits: { country: "DE" }, events })
   }
   await traffic.store.seal(FROM + 3 * DAY_MS, true)
-  traffic.visit({ visitor: 220, traits: { country: "FR" }, events: [{ at: FROM + 70 * DAY_MS }] })
   return traffic
 }
 type Traffic = Awaited<ReturnType<typeof largeMonth>>
@@ -83,6 +89,32 @@ test("the sums of a large month are read after a start instead of its segments",
   deleteColumns(traffic)
   expect(countries(traffic)).toEqual(COUNTRIES)
   expect(funnelOf(traffic)).toEqual(steps)
+})
+
+test("the warm-up reads the stored sums of months", async () => {
+  using traffic = await largeMonth()
+  countries(traffic, traffic.store.storeSums)
+  const afterWarmUp = (reader: ReturnType<typeof openEventReader>) => {
+    for (const _ of warmUp(reader, 1 << 20));
+    const db = new Database(traffic.path)
+    db.run("delete from summed_months")
+    db.close()
+    deleteColumns(traffic)
+    return aggregate(reader.snapshot(1), BY_COUNTRY, () => {}).rows.map(({ keys, values }) => [...keys, ...values])
+  }
+  expect(afterStart(traffic, () => {}, afterWarmUp)).toEqual(COUNTRIES)
+})
+
+test("the warm-up stores no sums of the parts that it reads", async () => {
+  using traffic = await onlyJanuary()
+  const stored: NewSums[] = []
+  const read = afterStart(
+    traffic,
+    (sums) => stored.push(sums),
+    (reader) => [...warmUp(reader, 8 << 20)].length,
+  )
+  expect(read).toBeGreaterThan(18)
+  expect(stored).toEqual([])
 })
 
 test("sums of a small month are not stored", async () => {

@@ -1,10 +1,13 @@
-import type { Query } from "../../domain/query.ts"
+import type { Range } from "../../domain/query.ts"
 import type { EventReader, Part, Snapshot, VisitColumn } from "../../store/events/part.ts"
-import { aggregate } from "../measure/aggregate.ts"
+import { readMonths } from "../parts/months.ts"
+import { summarize, usualReports } from "./usual-reports.ts"
 
 /** Most likely range of the first query. */
 const RANGE_MS = 30 * 86_400_000
-/** Size of a visit in the decoded columns of a summary, and in those of `READ_AHEAD`; size of an event in its item and offset. */
+/** Share of the cache that is filled with stored sums of months. */
+const SUMS_SHARE = 0.1
+/** Size of a visit in the decoded columns of a summary, and in those of `READ_AHEAD`; size of an event in items and offset. */
 const BYTES_PER_VISIT = 64
 const MORE_BYTES_PER_VISIT = 64
 const BYTES_PER_EVENT = 8
@@ -17,8 +20,9 @@ const READ_AHEAD: readonly VisitColumn[] = ["entry_page", "exit_page", "source",
 
 /**
  * Prepares a worker for its first queries in steps of a few milliseconds: reads the log, then the columns of a summary over the last
- * 30 days of the site with the most data, then the columns of its other reports, then what most reports need of earlier days, in its packed
- * form. They stay in the cache, of which three quarters are used, and the kernels are compiled. The caller may pause or stop after any step.
+ * 30 days of the site with the most data, then the columns of its other reports. Then the code of the usual reports is compiled, and the
+ * sums of months that were stored before are read; at last what most reports need of earlier days, in its packed form. All of that stays in
+ * the cache, of which three quarters are used. The caller may pause or stop after any step.
  */
 export function* warmUp(reader: EventReader, cacheBytes: number): Generator<void> {
   const siteId = reader.fullestSite()
@@ -27,13 +31,17 @@ export function* warmUp(reader: EventReader, cacheBytes: number): Generator<void
   const latest = latestParts(snapshot)
   const room = createRoom(cacheBytes * 0.75)
   for (const part of latest.filter(({ visits }) => room.takes(visits * BYTES_PER_VISIT))) {
-    aggregate({ ...snapshot, parts: [part] }, summaryOf(snapshot.siteId, part), () => {})
+    summarize(snapshot, part)
     yield
   }
-  for (const part of latest.filter(({ visits, events }) => room.takes(visits * MORE_BYTES_PER_VISIT + events * BYTES_PER_EVENT))) {
+  const read = latest.filter(({ visits, events }) => room.takes(visits * MORE_BYTES_PER_VISIT + events * BYTES_PER_EVENT))
+  for (const part of read) {
     readAhead(part)
     yield
   }
+  if (read.length > 0) yield* usualReports(snapshot, read[0]!)
+  if (read.length > 0) yield* usualReports(snapshot, read.at(-1)!, secondHalf(read.at(-1)!))
+  yield* readMonths(reader.snapshot(snapshot.siteId), cacheBytes * SUMS_SHARE)
   yield* readOthers(reader, snapshot.siteId, new Set(latest.map(({ id }) => id)), room)
 }
 
@@ -47,6 +55,9 @@ function* readOthers(reader: EventReader, siteId: number, read: Set<number | und
     yield
   }
 }
+
+/** Returns a range that cuts a part, as 30 days cut the oldest one that they touch. */
+const secondHalf = ({ minStart, maxStart, maxAt }: Part): Range => ({ from: Math.floor((minStart + maxStart) / 2), to: maxAt + 1 })
 
 /** Returns the parts of the last 30 days, the newest first. */
 function latestParts({ parts }: Snapshot): Part[] {
@@ -66,21 +77,8 @@ function createRoom(bytes: number) {
 }
 
 function readAhead(part: Part): void {
-  part.items?.()
+  void part.items?.()?.visits
   part.starts()
   part.event("offset")
   for (const column of READ_AHEAD) part.visit(column)
 }
-
-const summaryOf = (siteId: number, part: Part): Query => ({
-  site: { id: siteId, bounceEngagedSeconds: 0, revenueCurrency: "EUR", goals: [] },
-  range: { from: part.minStart, to: part.maxAt + 1 },
-  timezone: "UTC",
-  now: part.maxAt + 1,
-  metrics: ["visitors", "visits", "pageviews", "views_per_visit", "bounce_rate", "visit_duration", "events"],
-  groupings: [],
-  order: [],
-  offset: 0,
-  limit: 1,
-  fillBuckets: false,
-})

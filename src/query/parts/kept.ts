@@ -39,5 +39,7 @@ export function keepInMemory<Value>({ results }: Snapshot, { name: of, version =
 
 const eventsIn = ({ parts }: KeptMonth): number => parts.reduce((sum, { events }) => sum + events, 0)
 
-/** Returns whether reading a month takes longer than reading its sums. */
-const isStored = (month: KeptMonth): boolean => eventsIn(month) >= MAX_ROWS
+/** Number of events of a month from which reading them takes so much longer than reading its sums that these are stored. */
+const MIN_STORED_EVENTS = MAX_ROWS / 4
+
+const isStored = (month: KeptMonth): boolean => eventsIn(month) >= MIN_STORED_EVENTS

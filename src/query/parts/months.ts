@@ -5,6 +5,7 @@
  * kept as a list (`crossing`), so that every number is exact.
  */
 import type { Range } from "../../domain/query.ts"
+import { bytesOf } from "../../store/events/bytes/packed-values.ts"
 import type { Part, Snapshot } from "../../store/events/part.ts"
 import { VISITORS } from "../../store/events/tables/month-sums.ts"
 import { findKept, keep, keepInMemory } from "./kept.ts"
@@ -57,6 +58,26 @@ function wholeMonths(parts: readonly Part[], range: Range): Part[][] {
   return [...months.values()].filter((of) => of.every((part) => isInside(part, range, "event") && isInside(part, range, "visit")))
 }
 
+/**
+ * Reads the stored sums of months into the results of the worker, the newest month first, in steps of one month. Ends when they take more
+ * than a number of bytes.
+ */
+export function* readMonths(snapshot: Snapshot, bytes: number): Generator<void> {
+  const months = wholeMonths(snapshot.parts, { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY })
+  let left = bytes
+  for (const parts of months.reverse()) {
+    const month = { name: nameOf(parts), parts }
+    const facts = findKept(snapshot, month, VISITORS) as VisitorFacts | undefined // set below
+    if (!facts) continue
+    left -= bytesOf(facts)
+    for (const name of snapshot.sums?.names(month.name) ?? []) {
+      if (left <= 0) return
+      left -= bytesOf(findKept(snapshot, { ...month, version: facts.version }, name))
+    }
+    yield
+  }
+}
+
 /** What is kept of the visitors of a month. */
 interface VisitorFacts {
   visitors: Span
@@ -77,7 +98,7 @@ interface NamedMonth {
  * back for years, and while they are not known and the report can do without reading some of them.
  */
 function named(snapshot: Snapshot, parts: readonly Part[], lacks: (part: Part) => boolean): NamedMonth | undefined {
-  const name = Bun.hash(parts.map(({ id }) => id).join()).toString(36)
+  const name = nameOf(parts)
   let facts = findKept(snapshot, { name, parts }, VISITORS) as VisitorFacts | undefined // set here and below
   if (!facts) {
     if (parts.some(lacks)) return undefined
@@ -86,6 +107,8 @@ function named(snapshot: Snapshot, parts: readonly Part[], lacks: (part: Part) =
   }
   return facts.visitors.seen.length === 0 ? undefined : { name, parts, facts }
 }
+
+const nameOf = (parts: readonly Part[]): string => Bun.hash(parts.map(({ id }) => id).join()).toString(36)
 
 /** Number of times that visitors of a month may come back until it is expected that all of them can. */
 const MAX_CHANGES = 3

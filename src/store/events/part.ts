@@ -202,6 +202,8 @@ export interface ResultCache {
 /** Sums of months that are stored with the segments. What is set can be found a moment later, if at all. */
 export interface StoredSums {
   find(key: SumsKey): Uint8Array | undefined
+  /** Returns the names of the stored sums of a month, the latest first. */
+  names(month: string): string[]
   set(sums: NewSums): void
 }
 

@@ -10,7 +10,7 @@ import { visiblePart, withoutTaken } from "./masked-part.ts"
 import type { Dictionary, EventReader, Imports, Part, Snapshot, StoredSums, VisitorNumbers } from "./part.ts"
 import { Results } from "./results.ts"
 import { listSegmentIds, listSegments, Segment, type SegmentRow, segmentById } from "./segment.ts"
-import { findSums, type NewSums } from "./tables/month-sums.ts"
+import { findSums, type NewSums, namesOfSums } from "./tables/month-sums.ts"
 import { type RowTables, rowTablesOf, type SentStatement } from "./tables/row-tables.ts"
 import { listVisitsOfSales } from "./tables/sales.ts"
 import { readState, Tails } from "./tail/tails.ts"
@@ -72,7 +72,11 @@ class Reader implements EventReader {
   readonly #rests = new WeakMap<Segment, { last: number; rest: Part }>()
 
   constructor(db: Database, cache: ColumnCache, rowTables: RowTables, storeSums: (sums: NewSums) => void) {
-    this.#sums = { find: (key) => translateErrors(() => findSums(db, key)), set: storeSums }
+    this.#sums = {
+      find: (key) => translateErrors(() => findSums(db, key)),
+      names: (month) => translateErrors(() => namesOfSums(db, month)),
+      set: storeSums,
+    }
     this.#db = db
     this.#rowTables = rowTables
     this.#cache = cache

@@ -37,7 +37,7 @@ function stepsOf(path: string, cacheBytes: number): number {
 
 test.each([
   ["an empty store", [], 0, ROOM, 1],
-  ["the last 30 days, then the days before", [0, 11, 39, 40], 3, ROOM, 8],
+  ["the last 30 days, the usual reports, then the days before", [0, 11, 39, 40], 3, ROOM, 26],
   ["as many segments as fit in the cache", [0, 1, 2, 3], 20, 3 * 20 * 64, 3],
 ])("prepares %s, step by step", async (_, days, visits, cacheBytes, steps) => {
   using traffic = await sealedTraffic(days, visits)
@@ -63,6 +63,7 @@ test("has read what the usual reports of the last 30 days need", async () => {
   expect(busiest("country")).toEqual([12, 8])
   expect(busiest("browser")).toEqual([13, 7])
   expect(busiest("page")).toEqual([14, 6])
+  expect(reader.snapshot(1).parts[0]!.items!()!.visits.length).toBe(40)
   expect(() => reader.snapshot(1).parts[0]!.sequences()).toThrow("Column records of segment 1 is missing")
   reader.close()
 })

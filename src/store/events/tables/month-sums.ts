@@ -80,6 +80,16 @@ export function findSums(db: Database, { month, name, crossing }: SumsKey): Uint
   return db.query<{ data: Uint8Array }, [string, string, string]>(sql).get(month, name, crossing)?.data
 }
 
+/** Returns the names of the stored sums of a month, the latest first, without what all of them depend on. */
+export function namesOfSums(db: Database, month: string): string[] {
+  const sql = `select s.name from month_sums s join summed_months m on m.id = s.month_id
+    where m.name = ? and s.name <> '${VISITORS}' order by s.id desc`
+  return db
+    .query<{ name: string }, [string]>(sql)
+    .all(month)
+    .map(({ name }) => name)
+}
+
 /** Deletes the sums of the months that contain one of some segments, given as a JSON array, in the caller's transaction. */
 export function dropSums(db: Database, segments: string): void {
   db.query(`delete from summed_months where site_id in (select site_id from segments where id in (select value from json_each(?1)))
