@@ -63,6 +63,7 @@ export const QueryAnswer = t.Object(
         identity: REPORT_FACTS.identity,
         imports: REPORT_FACTS.imports,
         visitors_estimated: REPORT_FACTS.visitors_estimated,
+        late_events: REPORT_FACTS.late_events,
         notes: t.Optional(t.Array(t.String(), { description: "Notes on the result, in English. Absent if there are none." })),
         warnings: t.Optional(
           t.Array(

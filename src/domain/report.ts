@@ -80,6 +80,10 @@ export const ReportImports = t.Object(
   { title: "ReportImports", description: "Imports in the report. Present only if the site has imports." },
 )
 
+const lateEvents = t.Optional(
+  t.Boolean({ description: "Present and true if events that were accepted more than ten seconds ago may be missing in the result." }),
+)
+
 export const REPORT_FACTS = {
   site_id: t.Integer({ description: "Id of the site." }),
   range: ReportRange,
@@ -91,6 +95,7 @@ export const REPORT_FACTS = {
       description: "Present and true if daily visitors of imported totals were added up, so that a visitor can count more than once.",
     }),
   ),
+  late_events: lateEvents,
   notes: t.Optional(t.Array(t.String(), { description: "Notes on the result, in English. Absent if there are none." })),
   revenue_currency: t.Optional(t.String({ description: "ISO 4217 code of the currency of revenue. Present only with revenue." })),
 }
@@ -173,6 +178,7 @@ export const Realtime = t.Object(
     pages: top("Most visited pages, most visitors first."),
     sources: top("Most frequent sources, most visitors first."),
     countries: top("Most frequent countries, most visitors first."),
+    late_events: lateEvents,
   },
   { title: "Realtime" },
 )

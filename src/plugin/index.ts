@@ -169,6 +169,7 @@ export {
   callerOf,
   codeNames,
   hidesRevenue,
+  LATE_EVENTS,
   type OpenReport,
   queryOf,
   type ReportOptions,

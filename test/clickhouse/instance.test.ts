@@ -6,6 +6,7 @@ import { pluginFacts } from "../../src/plugin/load.ts"
 import { backupFolder, readManifest } from "../../src/services/backup/folder.ts"
 import { stageBackup } from "../../src/services/backup/restore.ts"
 import { startInstance, type TestInstance, WORKERS } from "../kit.ts"
+import { startProxy } from "../services/shipping/nodes.ts"
 import { hasClickhouse, startClickhouse, type TestServer } from "../store/clickhouse/server.ts"
 
 const PAGES = ["/", "/prices", "/prices/large", "/blog/a", "/blog/b"]
@@ -86,6 +87,40 @@ describe.skipIf(!hasClickhouse())("an instance with events on ClickHouse", () =>
     while (app.instance.shipped!.shipping.state !== "shipping") await Bun.sleep(50)
     expect(await summary()).toMatchObject({ status: 200, body: { metrics: { events: 20 } } })
     expect(states()).not.toContain("spooling")
+  })
+
+  test("states in answers that events are late, from ten seconds on until ClickHouse has them", async () => {
+    using proxy = startProxy(running.server)
+    await using remote = await startInstance({ clickhouse: proxy.server })
+    const { app, clock, api, statsKey } = remote
+    const asked = async () => {
+      const stats = "/api/public/v1/sites/1/stats"
+      const query = { site_id: 1, metrics: ["events"], date_range: "day" }
+      const [summary, realtime, answer] = [
+        await api.get(`${stats}/summary?period=today&metrics=events`, statsKey),
+        await api.get(`${stats}/realtime`, statsKey),
+        await api.post("/api/public/v1/query", query, statsKey),
+      ].map(({ body }) => body as { late_events?: true; notes?: string[]; meta?: { late_events?: true; notes?: string[] } })
+      return [summary!.late_events, realtime!.late_events, answer!.meta!.late_events, summary!.notes, answer!.meta!.notes]
+    }
+    const never = [undefined, undefined, undefined, undefined, undefined]
+    await sendTraffic([remote], 2)
+    expect(await asked()).toEqual(never)
+    proxy.trouble = "refused"
+    const sending = remote.collect(eventOf(9, 0), { address: "198.51.100.9" })
+    for (let step = 0; step < 30; step++) {
+      clock.advance(100)
+      await Bun.sleep(20)
+    }
+    expect((await sending).status).toBe(202)
+    expect(await asked()).toEqual(never)
+    clock.advance(10_000)
+    const note = ["Some events of the last time are still being stored and are not included yet."]
+    expect(await asked()).toEqual([true, true, true, note, note])
+    proxy.trouble = "none"
+    while (app.instance.hasLateEvents()) await Bun.sleep(50)
+    expect(await asked()).toEqual(never)
+    expect(await running.clickhouse.rows("select 1 from visits final")).toHaveLength(3)
   })
 
   test("folds sales, and removes them with their visits from the node and from ClickHouse", async () => {

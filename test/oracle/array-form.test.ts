@@ -54,6 +54,7 @@ function formOf(world: World): QueryForm {
   const directory = createSiteDirectory({ hasEventsFrom: () => false })
   for (const { id, revenueCurrency, bounceEngagedSeconds } of SITES) directory.put(siteOf(id, revenueCurrency, bounceEngagedSeconds))
   return createQueryForm({
+    hasLateEvents: () => false,
     engine: {
       aggregate: async (query) => aggregate(world.snapshot(query.site.id), query, () => {}),
       compare: async (query) => comparedTables(world.snapshot(query.site.id), query, () => {}),

@@ -32,7 +32,14 @@ interface Trial {
 function servicesOf(world: World): { stats: Stats; insights: Insights } {
   const goals = { rules: (siteId: number) => [...SITES.find(({ id }) => id === siteId)!.goals] }
   const clock = { now: () => Date.parse("2030-01-01") }
-  const options = { engine: engineOf(world), imports: { firstAt: () => undefined, of: () => [] }, goals, funnels: { all: () => [] }, clock }
+  const options = {
+    engine: engineOf(world),
+    imports: { firstAt: () => undefined, of: () => [] },
+    goals,
+    funnels: { all: () => [] },
+    clock,
+    hasLateEvents: () => false,
+  }
   const stats = createStats(options)
   return { stats, insights: createInsights({ ...options, stats }) }
 }

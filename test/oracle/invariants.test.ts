@@ -37,6 +37,7 @@ interface Trial {
 function statsOf(world: World, now: number, funnels: readonly Funnel[]): Stats {
   const goals = { rules: (siteId: number) => [...SITES.find(({ id }) => id === siteId)!.goals] }
   return createStats({
+    hasLateEvents: () => false,
     engine: engineOf(world),
     imports: { firstAt: () => undefined, of: () => [] },
     goals,

@@ -83,7 +83,7 @@ export const withLocked = (asking: ReportOptions, more: readonly BoardFilter[]):
     : { ...asking, lockedFilters: [...(asking.lockedFilters ?? []), ...(more as NonNullable<ReportOptions["lockedFilters"]>)] } // names were refused before
 
 /** Members of a report that say how to read its figures. */
-const FACTS = ["range", "visitor_window", "identity", "imports", "visitors_estimated", "notes", "revenue_currency"] as const
+const FACTS = ["range", "visitor_window", "identity", "imports", "visitors_estimated", "late_events", "notes", "revenue_currency"] as const
 
 /** Returns the answer of a widget that shows a report. */
 export function shown(data: object, more: object = {}): WidgetAnswer {

@@ -4,6 +4,7 @@ import {
   flatLabel,
   formatMoney,
   isPartial,
+  LATE_EVENTS,
   type LocalRange,
   type ReportOptions,
   rangeNotes,
@@ -241,6 +242,7 @@ function metaOf(
   { hasFailedRecompute }: RevenueSettings,
 ): ReportResponse["meta"] {
   const notes = rangeNotes(site, open.parsed, open.now)
+  if (open.isLate) notes.push(LATE_EVENTS)
   if (groups.length > limit) notes.push(`Only the first ${limit} of ${groups.length} groups are listed.`)
   if (hasFailedRecompute) notes.push(RECOMPUTE_FAILED)
   if (sums.missingRates.length > 0) notes.push(RATE_MISSING)

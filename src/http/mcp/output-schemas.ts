@@ -34,8 +34,8 @@ export type SiteList = Static<typeof SiteList>
 
 /** The fields of `imports` and `identity` would take a thirtieth of the limit each, once for each report. */
 const facts = { identity: t.Optional(t.Object({})), imports: t.Optional(t.Object({})) }
-/** The steps of a funnel have no revenue. */
-const report = ({ revenue_currency, ...others }: TProperties & typeof REPORT_FACTS, hasRevenue = true) =>
+/** The steps of a funnel have no revenue. What `late_events` says is also a note. */
+const report = ({ revenue_currency, late_events: _, ...others }: TProperties & typeof REPORT_FACTS, hasRevenue = true) =>
   shortened(t.Object({ ...others, ...facts, ...(hasRevenue && { revenue_currency }) }))
 
 // Buckets of the compared range are over.

@@ -13,7 +13,16 @@ import { breakdownColumns } from "../../query/rows/export-rows.ts"
 import type { ExportRecord } from "../../query/rows/export-text.ts"
 import type { SiteKeys } from "../sites/site-keys.ts"
 import { shownImports, visitImports } from "../stats/import-facts.ts"
-import { codeNames, decimalsOf, hidesRevenue, type ReportOptions, readFiltered, shownRange, siteFacts } from "../stats/open-report.ts"
+import {
+  codeNames,
+  decimalsOf,
+  hidesRevenue,
+  lateFact,
+  type ReportOptions,
+  readFiltered,
+  shownRange,
+  siteFacts,
+} from "../stats/open-report.ts"
 import { createStats, type StatsOptions } from "../stats/stats.ts"
 
 /** An export that has been requested but not started. Its range is fixed. */
@@ -50,6 +59,8 @@ interface OpenExport extends Omit<ParsedExport, "since"> {
   /** The arrivals that an incremental export covers. */
   arrived?: Range
   sight: ExportSight
+  /** Whether events that were acknowledged a while before the export may be missing. */
+  isLate: boolean
   /** How people are recognized. Present if a filter names a cohort. */
   identity?: PeopleIdentity
 }
@@ -70,14 +81,14 @@ export function createExports(options: ExportsOptions): Exports {
     const { parsed, identity } = await readFiltered({ savedSets: options.savedSets, site, options: sight, parse })
     const { type, format, since } = parsed
     return {
-      ...{ type, format, parsed, site, now, sight, range: shownRange(parsed.range, now) },
+      ...{ type, format, parsed, site, now, sight, range: shownRange(parsed.range, now), isLate: options.hasLateEvents() },
       ...(since !== undefined && { arrived: { from: since, to: endOfEnded(now) } }),
       ...(identity && { identity }),
     }
   }
 
   async function* rows(
-    { site, format, range, parsed, now, sight, identity, arrived }: OpenExport,
+    { site, format, range, parsed, now, sight, identity, arrived, isLate }: OpenExport,
     of: RowType,
     signal: AbortSignal,
   ): AsyncGenerator<Uint8Array> {
@@ -90,10 +101,10 @@ export function createExports(options: ExportsOptions): Exports {
       ...{ of, format, siteKey: await options.siteKeys.siteKey(site.id) },
       ...(isHidden && { withoutRevenue: [...revenueProperties(site)] }),
     }
-    const report = { site, facts: query.site, parsed, now, caller: callerOf(site, signal) }
+    const report = { site, facts: query.site, parsed, now, isLate, caller: callerOf(site, signal) }
     const imports = arrived ? {} : shownImports((await visitImports(options, report)).imports)
     const covered = arrived ? { since: new Date(arrived.from).toISOString(), next_since: new Date(arrived.to).toISOString() } : { range }
-    const file = exportFile(format, columns, { ...covered, ...(identity && { identity }), ...imports })
+    const file = exportFile(format, columns, { ...covered, ...(identity && { identity }), ...imports, ...lateFact(isLate) })
     for await (const batch of engine.exportRows(query, callerOf(site, signal))) {
       const bytes = file.add(batch)
       const piece = batch.next ? bytes : Buffer.concat([bytes, file.end(batch.omitted)])
@@ -101,7 +112,10 @@ export function createExports(options: ExportsOptions): Exports {
     }
   }
 
-  async function* breakdown({ site, format, range, parsed, now, identity }: OpenExport, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async function* breakdown(
+    { site, format, range, parsed, now, identity, isLate }: OpenExport,
+    signal: AbortSignal,
+  ): AsyncGenerator<Uint8Array> {
     const facts = siteFacts(site, goals.rules(site.id))
     const names = await codeNames(options, parsed.dimension)
     const query = {
@@ -110,7 +124,8 @@ export function createExports(options: ExportsOptions): Exports {
     }
     const columns = breakdownColumns(parsed)
     const { imports, ...rows } = await engine.exportBreakdown(query, callerOf(site, signal))
-    yield wholeFile(exportFile(format, columns, { range, ...(identity && { identity }), ...shownImports(imports) }), rows)
+    const stated = { range, ...(identity && { identity }), ...shownImports(imports), ...lateFact(isLate) }
+    yield wholeFile(exportFile(format, columns, stated), rows)
   }
 
   /** Yields a report with few rows, computed by the statistics as of the time at which the range was fixed. */
@@ -125,8 +140,9 @@ export function createExports(options: ExportsOptions): Exports {
     const columns = type === "goals" ? GOAL_COLUMNS : ["time", "partial", ...parsed.metrics]
     const answer = type === "goals" ? await stats.goals(site, own, asking) : await stats.timeseries(site, own, asking)
     const records: readonly ExportRecord[] = "goals" in answer ? answer.goals : pointRecords(format, answer.points)
-    const { imports, visitors_estimated, identity } = answer
-    const facts = { range, ...(identity && { identity }), ...(imports && { imports }), ...(visitors_estimated && { visitors_estimated }) }
+    const { imports, visitors_estimated, late_events = false, identity } = answer
+    const ofImports = { ...(imports && { imports }), ...(visitors_estimated && { visitors_estimated }) }
+    const facts = { range, ...(identity && { identity }), ...ofImports, ...lateFact(late_events) }
     yield wholeFile(exportFile(format, columns, facts), encodeRecords(format, columns, records))
   }
 

@@ -178,6 +178,8 @@ export interface Instance {
   lease: CatalogLease | undefined
   /** What ships the events to ClickHouse, and removes them there. Undefined when they are only in the store of this node. */
   shipped: ShippedEvents | undefined
+  /** Returns whether events that were acknowledged a while ago may be missing in answers. */
+  hasLateEvents(): boolean
   /** The nodes that share the catalog, and what they change. Undefined for its only process. */
   nodes: LiveNodes | undefined
   changes: Changes | undefined
@@ -362,6 +364,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     secretsOf: (owner) => storedSecrets({ catalog, clock, secrets }, owner),
     lease,
     shipped,
+    hasLateEvents: () => shipped?.shipping.isLate ?? false,
     nodes,
     changes,
     allSites: () => allSites(catalog),

@@ -62,6 +62,7 @@ interface SiteAreasOptions
       | "shares"
       | "events"
       | "shipped"
+      | "hasLateEvents"
       | "imports"
       | "siteKeys"
       | "cookieSecrets"

@@ -45,9 +45,20 @@ export class Acknowledgements {
     return this.#isSpooling
   }
 
+  /** Returns for how long the oldest record has been on disk that the engine has not confirmed. */
+  get oldestAge(): number {
+    const now = this.#options.clock.monotonic()
+    return now - Math.min(this.#marks[0]?.at ?? now, this.#waiting[0]?.at ?? now)
+  }
+
+  /** Returns whether the engine has every change up to a record. */
+  has(record: number): boolean {
+    return record <= this.#confirmed
+  }
+
   /** Waits until the engine has a record that is on disk. Undefined when nothing is waited for. */
   wait(record: number): Promise<void> | undefined {
-    if (record <= this.#confirmed) return undefined
+    if (this.has(record)) return undefined
     this.#mark(record)
     if (this.#isSpooling) return this.#options.mayRelyOnDisk ? undefined : Promise.reject(this.#options.refusal())
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -63,7 +74,7 @@ export class Acknowledgements {
     this.#waiting = this.#waiting.filter((each) => each.record > record)
     this.#marks = this.#marks.filter((mark) => mark.record > record)
     this.#schedule()
-    this.#isSpooling &&= this.#oldestAge() >= this.#options.waitMs
+    this.#isSpooling &&= this.oldestAge >= this.#options.waitMs
   }
 
   /** Ends what waits, as if its time were over. */
@@ -81,21 +92,15 @@ export class Acknowledgements {
     while (this.#marks.length > 2 && now - this.#marks[1]!.at > this.#options.waitMs) this.#marks.splice(1, 1)
   }
 
-  /** Returns for how long the oldest record has been on disk that the engine has not confirmed. */
-  #oldestAge(): number {
-    const now = this.#options.clock.monotonic()
-    return now - Math.min(this.#marks[0]?.at ?? now, this.#waiting[0]?.at ?? now)
-  }
-
   #schedule(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    if (this.#waiting.length > 0) this.#timer = setTimeout(() => this.#expire(), Math.max(0, this.#options.waitMs - this.#oldestAge()))
+    if (this.#waiting.length > 0) this.#timer = setTimeout(() => this.#expire(), Math.max(0, this.#options.waitMs - this.oldestAge))
   }
 
   #expire(): void {
     this.#timer = undefined
-    if (this.#oldestAge() < this.#options.waitMs) this.#schedule()
+    if (this.oldestAge < this.#options.waitMs) this.#schedule()
     else {
       this.#isSpooling = true
       this.stop()

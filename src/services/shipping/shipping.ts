@@ -13,7 +13,7 @@ import type { FromShipper, ToShipper } from "./messages.ts"
 export interface ShippingOptions {
   /** URL of `worker.ts`. */
   workerUrl: string
-  store: Pick<EventStore, "lastRecord" | "confirmShipped" | "unshipped" | "sync">
+  store: Pick<EventStore, "lastRecord" | "confirmShipped" | "unshipped" | "hasUnshippedVisits" | "sync">
   /** Path of the event store. */
   path: string
   /** Number of the node, 1 to 255. */
@@ -40,6 +40,11 @@ export type ShippingState = "shipping" | "spooling" | "full"
 
 export interface Shipping extends BufferShipping {
   readonly state: ShippingState
+  /**
+   * Whether ClickHouse lacks events that were stored more than ten seconds ago, or before the start. Those of visits with more than 500
+   * events, which it has within ten seconds, do not count.
+   */
+  readonly isLate: boolean
   /** Resolves once ClickHouse has what the store contains now, and no earlier insert is on its way. */
   settled(): Promise<void>
   /** Ends the thread, and what waits for it. The rest is shipped after the next start. */
@@ -49,6 +54,8 @@ export interface Shipping extends BufferShipping {
 const WAIT_MS = 2_000
 /** Interval at which the size of a growing spool is compared with its limit, and commits are looked for that brought no event. */
 const WATCH_MS = 1_000
+/** Age from which events that ClickHouse lacks are late. */
+const LATE_MS = 10_000
 /** Pause before a thread that has failed is started again, and before a key is read again. */
 const RESTART_MS = 1_000
 
@@ -58,6 +65,9 @@ export function startShipping(options: ShippingOptions): Shipping {
   const unconfirmed = () => new AppError("unavailable", "Events cannot be stored for now.", { retry_after: 10 })
   const acknowledgements = new Acknowledgements({ clock, waitMs, mayRelyOnDisk: spools, refusal: unconfirmed })
   let isFull = false
+  /** Last record before the start. */
+  const before = store.lastRecord()
+  let isLate = store.unshipped().records > 0 || store.hasUnshippedVisits()
   let isStopped = false
   /** Last record that the thread knows to be on disk. */
   let announced = 0
@@ -110,7 +120,14 @@ export function startShipping(options: ShippingOptions): Shipping {
         // The store reports its own faults. What is not recorded is shipped again after the next start.
         onFault(String(error))
       }
+      lookAtAge()
     }
+  }
+
+  /** What became late stays it until ClickHouse also has what was sealed meanwhile. */
+  function lookAtAge(): void {
+    if (acknowledgements.oldestAge >= LATE_MS) isLate = true
+    else isLate &&= !acknowledgements.has(before) || store.hasUnshippedVisits()
   }
 
   /** Sends the key of a site, as soon as the catalog can be read. */
@@ -127,6 +144,7 @@ export function startShipping(options: ShippingOptions): Shipping {
 
   const watching = setInterval(() => {
     announce()
+    lookAtAge()
     if (acknowledgements.isSpooling || isFull) isFull = store.unshipped().bytes >= spoolBytes
   }, WATCH_MS)
   void (options.prepared ?? Promise.resolve()).then(begin, ignore)
@@ -134,6 +152,10 @@ export function startShipping(options: ShippingOptions): Shipping {
     get state() {
       if (isFull) return "full"
       return acknowledgements.isSpooling ? "spooling" : "shipping"
+    },
+    get isLate() {
+      lookAtAge()
+      return isLate
     },
     settled() {
       const { promise, resolve } = Promise.withResolvers<void>()

@@ -31,6 +31,7 @@ import {
   callerOf,
   codeNames,
   hiding,
+  lateFact,
   type OpenReport,
   type OpenReportOptions,
   openReports,
@@ -102,7 +103,7 @@ export function createInsights(options: InsightsOptions): Insights {
 
 /** Returns the realtime report with the last 30 minutes one by one and the latest events. */
 export async function realtimePanel(
-  { engine, goals, clock, savedSets }: StatsOptions,
+  { engine, goals, clock, hasLateEvents, savedSets }: StatsOptions,
   site: Site,
   given: Record<string, unknown>,
   reportOptions: ReportOptions = {},
@@ -112,9 +113,11 @@ export async function realtimePanel(
   const { parsed: filter } = await readLocked(savedSets, site, reportOptions, realtimeRange(now))
   const facts = siteFacts(site, goals.rules(site.id))
   const query = { site: facts, now, limit, latest: QUERY.realtimeEvents, ...(filter && { filter }) }
+  const isLate = hasLateEvents()
   const found = await engine.realtime(query, callerOf(site, reportOptions))
   return {
     ...realtimeOf(site, now, found),
+    ...lateFact(isLate),
     minutes: found.minutes.map(({ from, ...counts }) => ({ time: instantText(from), ...counts })),
     events: (found.events ?? []).map(({ at, page, name, source, ...event }) => ({
       at: instantText(at),

@@ -58,6 +58,8 @@ export interface OpenReportOptions {
   imports: Pick<VisibleImports, "firstAt" | "of">
   goals: Pick<Goals, "rules">
   clock: Pick<Clock, "now">
+  /** Returns whether events that were acknowledged a while ago may be missing in answers. */
+  hasLateEvents(): boolean
   /** Saved segments and cohorts that filters may refer to. Default: none. */
   savedSets?: SavedSets
 }
@@ -65,7 +67,7 @@ export interface OpenReportOptions {
 /** Turns arguments of the flat form into an open report. Throws all faults of the arguments at once. */
 export type OpenReports = (report: Report, site: Site, given: Record<string, unknown>, options?: ReportOptions) => Promise<OpenReport>
 
-export function openReports({ imports, goals, clock, savedSets }: OpenReportOptions): OpenReports {
+export function openReports({ imports, goals, clock, hasLateEvents, savedSets }: OpenReportOptions): OpenReports {
   return async (report, site, given, options = {}) => {
     const { comparesRows = false, records, minVisitors, form = "json" } = options
     const firstAt = given.period === "all" ? imports.firstAt(site.id, records) : undefined
@@ -78,6 +80,7 @@ export function openReports({ imports, goals, clock, savedSets }: OpenReportOpti
       facts: siteFacts(site, goals.rules(site.id)),
       parsed,
       now,
+      isLate: hasLateEvents(),
       caller: callerOf(site, options),
       ...(identity && { identity }),
       ...(records && { records }),
@@ -170,6 +173,8 @@ export interface OpenReport {
   facts: SiteFacts
   parsed: ParsedQuery
   now: number
+  /** Whether events that were acknowledged a while before the report may be missing. */
+  isLate: boolean
   caller: Caller
   /** How people are recognized. Present if a filter names a cohort. */
   identity?: PeopleIdentity
@@ -200,6 +205,7 @@ export function reportFacts(
     ...visitorFacts(site, parsed.range),
     ...(report.identity && { identity: report.identity }),
     ...shownImports(table.imports),
+    ...lateFact(report.isLate),
     ...(notes.length > 0 && { notes }),
     ...(showsRevenue && { revenue_currency: site.revenue_currency }),
   }
@@ -212,7 +218,7 @@ export function shownRange({ range, from, to, timezone, hours }: LocalRange, now
 }
 
 function notesOf(
-  { site, facts, parsed, now }: OpenReport,
+  { site, facts, parsed, now, isLate }: OpenReport,
   { otherCurrencies, smallRows = 0 }: Pick<Table, "otherCurrencies" | "smallRows">,
 ): string[] {
   const { report, metrics, dimension, filtered } = parsed
@@ -224,6 +230,7 @@ function notesOf(
   if (isByGoal && facts.goals.length === 0) notes.push(NO_GOALS)
   if (metrics.includes("revenue") && otherCurrencies.length > 0) notes.push(otherCurrenciesNote("revenue", site, otherCurrencies))
   if (parsed.omitsRevenue) notes.push(HIDDEN_REVENUE)
+  if (isLate) notes.push(LATE_EVENTS)
   if (smallRows > 0) notes.push(`Groups of fewer than ${parsed.minVisitors} visitors are not shown.`)
   return notes
 }
@@ -248,6 +255,11 @@ export function rangeNotes(site: Site, { range, clipped }: { range: LocalRange; 
     ...(isCut ? [`Data is kept for ${site.retention_days} days. Older data is not included.`] : []),
   ]
 }
+
+/** Returns the member of an answer that states that events which were acknowledged a while before may be missing. */
+export const lateFact = (isLate: boolean): Pick<ReportFacts, "late_events"> => (isLate ? { late_events: true } : {})
+
+export const LATE_EVENTS = "Some events of the last time are still being stored and are not included yet."
 
 export const HIDDEN_REVENUE = "Revenue is not included, because this site shows it only to some roles."
 

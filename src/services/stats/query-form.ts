@@ -25,7 +25,7 @@ import type { VisibleImports } from "../imports/visible-imports.ts"
 import type { SavedSets } from "../people/visitor-sets.ts"
 import { ambiguousSite, namedSites, type Sites } from "../sites/sites.ts"
 import { exclusionText, importsOf, shownImports } from "./import-facts.ts"
-import { NO_GOALS, NOTHING_SAVED, otherCurrenciesNote, rangeNotes, siteFacts, visitorFacts } from "./open-report.ts"
+import { LATE_EVENTS, lateFact, NO_GOALS, NOTHING_SAVED, otherCurrenciesNote, rangeNotes, siteFacts, visitorFacts } from "./open-report.ts"
 
 /** Queries in the array form (api.md section 7), compatible with Plausible's Stats API v2. */
 export interface QueryForm {
@@ -44,6 +44,8 @@ interface QueryFormOptions {
   sites: Pick<Sites, "directory" | "list">
   goals: Pick<Goals, "rules">
   clock: Pick<Clock, "now">
+  /** Returns whether events that were acknowledged a while ago may be missing in answers. */
+  hasLateEvents(): boolean
   /** Saved segments and cohorts that filters may refer to. Default: none. */
   savedSets?: SavedSets
 }
@@ -59,10 +61,11 @@ export function createQueryForm(options: QueryFormOptions): QueryForm {
     async answer(key, body, signal) {
       if (!isObject(body)) throw noObject()
       const { site, parsed, now, caller, identity } = await readBody(options, key, body, signal)
+      const isLate = options.hasLateEvents()
       const query = { ...arrayQuery(parsed, siteFacts(site, goals.rules(site.id)), now), namesAbsent: true }
       const { compared } = parsed
       const facts = (table: Table, before?: Table) => ({
-        meta: queryMeta({ site, parsed, query, now, identity }, { ...table, ...importsOf(table, before) }),
+        meta: queryMeta({ site, parsed, query, now, identity, isLate }, { ...table, ...importsOf(table, before) }),
         query: resolvedQuery(site, parsed, query),
       })
       if (!compared) {
@@ -125,19 +128,22 @@ interface Asked {
   parsed: ParsedArrayQuery
   query: Query
   now: number
+  /** Whether events that were acknowledged a while before the query may be missing. */
+  isLate: boolean
   /** How people are recognized. Defined if a filter names a cohort. */
   identity?: PeopleIdentity | undefined
 }
 
 /** Returns the metadata of an answer in the array form (api.md 7.5, 7.6). */
 export function queryMeta(asked: Asked, { totalRows, otherCurrencies, imports, absentValues = [] }: Table): QueryAnswer["meta"] {
-  const { site, parsed, query, identity } = asked
+  const { site, parsed, query, identity, isLate } = asked
   const { include, metrics, range } = parsed
   const notes = notesOf(asked)
   return {
     ...visitorFacts(site, range),
     ...(identity && { identity }),
     ...shownImports(imports),
+    ...lateFact(isLate),
     ...(include.imports && plausibleImports(imports)),
     ...(otherCurrencies.length > 0 && { metric_warnings: currencyWarnings(metrics, site, otherCurrencies) }),
     ...(include.time_labels && { time_labels: timeLabels(query) }),
@@ -188,8 +194,8 @@ function plausibleImports(facts: ImportFacts = { ids: [], reason: "none_in_range
   }
 }
 
-function notesOf({ site, parsed, query, now }: Asked): string[] {
-  const notes = rangeNotes(site, parsed, now)
+function notesOf({ site, parsed, query, now, isLate }: Asked): string[] {
+  const notes = [...rangeNotes(site, parsed, now), ...(isLate ? [LATE_EVENTS] : [])]
   const { metrics, groupings, filter } = query
   const isByGoal =
     metrics.some((metric) => metric === "conversions" || metric.endsWith("conversion_rate")) ||

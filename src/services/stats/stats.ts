@@ -20,6 +20,7 @@ import {
   callerOf,
   codeNames,
   decimalsOf,
+  lateFact,
   type NamesOptions,
   type OpenReport,
   type OpenReportOptions,
@@ -91,7 +92,8 @@ export function createStats(options: StatsOptions): Stats {
       const now = clock.now()
       const { parsed: filter } = await readLocked(options.savedSets, site, reportOptions, realtimeRange(now))
       const query = { site: siteFacts(site, goals.rules(site.id)), now, limit, ...(filter && { filter }) }
-      return realtimeOf(site, now, await engine.realtime(query, callerOf(site, reportOptions)))
+      const isLate = options.hasLateEvents()
+      return { ...realtimeOf(site, now, await engine.realtime(query, callerOf(site, reportOptions))), ...lateFact(isLate) }
     },
     async goals(site, given, reportOptions) {
       const report = await open("goals", site, given, reportOptions)

@@ -98,7 +98,7 @@ const DOCUMENTED: readonly [name: string, title: string, description: string, in
     "Get realtime visitors",
     "Visitors active on the site in the last 5 minutes, with their current pages and sources. No history: use get_timeseries for that.",
     words("site_id limit"),
-    words("site_id at window_minutes visitors pageviews pages sources countries"),
+    words("site_id at window_minutes visitors pageviews pages sources countries late_events"),
     words("site_id at window_minutes visitors pages sources"),
   ],
   [

@@ -29,7 +29,7 @@ const running = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
   routes: {
-    "/state": () => Response.json({ ...store.unshipped(), state: shipping.state }),
+    "/state": () => Response.json({ ...store.unshipped(), state: shipping.state, isLate: shipping.isLate }),
     "/seal": async () => {
       await store.seal(clock.now() + 40 * 60_000, true)
       return new Response()

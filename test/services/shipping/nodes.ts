@@ -15,10 +15,15 @@ interface NodeAnswer {
   body: { state?: ShippingState; code?: string; retry_after?: number }
 }
 
+interface NodeState extends Unshipped {
+  state: ShippingState
+  isLate: boolean
+}
+
 /** A node in a process of its own. */
 export interface RunningNode {
   send(amounts: readonly number[]): Promise<NodeAnswer>
-  state(): Promise<Unshipped & { state: ShippingState }>
+  state(): Promise<NodeState>
   seal(): Promise<void>
   /** Ends the process without warning. */
   kill(): Promise<void>
@@ -44,7 +49,7 @@ export async function startNode(folder: string, number: number, server: Clickhou
       const response = await fetch(url, { method: "POST", body: JSON.stringify(amounts) })
       return { status: response.status, body: (await response.json()) as NodeAnswer["body"] } // see node.ts
     },
-    state: async () => (await fetch(`${url}/state`)).json() as Promise<Unshipped & { state: ShippingState }>, // see node.ts
+    state: async () => (await fetch(`${url}/state`)).json() as Promise<NodeState>, // see node.ts
     async seal() {
       await fetch(`${url}/seal`)
     },
@@ -88,8 +93,8 @@ export class Load {
   }
 }
 
-/** What happens to an insert on its way to the server. */
-export type Trouble = "none" | "late" | "fails after storing" | "unreachable"
+/** What happens to an insert on its way to the server. Unlike when it is unreachable, it answers queries while it refuses inserts. */
+export type Trouble = "none" | "late" | "fails after storing" | "refused" | "unreachable"
 
 /** Pause before a late answer, in milliseconds. */
 const LATE_MS = 1_500
@@ -108,8 +113,9 @@ export function startProxy(server: ClickhouseServer) {
     idleTimeout: 0,
     maxRequestBodySize: 2 ** 31,
     async fetch(request) {
-      const { pathname, search } = new URL(request.url)
+      const { pathname, search, searchParams } = new URL(request.url)
       const { trouble } = proxy
+      if (trouble === "refused" && searchParams.has("query")) return new Response("Code: 242. DB::Exception: read only", { status: 500 })
       if (trouble === "unreachable") return new Response("", { status: 502 })
       proxy.inserts++
       const { method, headers } = request

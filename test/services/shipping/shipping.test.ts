@@ -116,6 +116,25 @@ describe.skipIf(!hasClickhouse())("a node that ships to ClickHouse", () => {
     await expectExact(acknowledged)
   })
 
+  test("is late from its start until ClickHouse has what was stored before, sealed visits included", async () => {
+    const folder = newFolder()
+    using proxy = startProxy(running.server)
+    const node = await start({ waitMs: 200 }, folder, proxy.server)
+    await node.send([1])
+    expect((await node.state()).isLate).toBe(false)
+    proxy.trouble = "refused"
+    await node.send([2])
+    await node.seal()
+    await node.send([3])
+    expect((await node.state()).isLate).toBe(false)
+    await node.kill()
+    const again = await start({ waitMs: 200 }, folder, proxy.server)
+    expect((await again.state()).isLate).toBe(true)
+    proxy.trouble = "none"
+    await until(async () => !(await again.state()).isLate)
+    await expectExact([1, 2, 3])
+  })
+
   test("a killed node whose folder is gone has lost nothing that it acknowledged while it shipped", async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const folder = newFolder()

@@ -26,7 +26,7 @@ async function openShop(settings: Record<string, unknown> = {}) {
     site,
     traffic,
     engine,
-    stats: createStats({ ...services, engine, imports: { firstAt: traffic.store.firstAt, of: () => [] } }),
+    stats: createStats({ ...services, engine, hasLateEvents: () => false, imports: { firstAt: traffic.store.firstAt, of: () => [] } }),
     async [Symbol.asyncDispose]() {
       await engine.close()
       traffic[Symbol.dispose]()

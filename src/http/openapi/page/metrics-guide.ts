@@ -76,6 +76,8 @@ of recorded events are exact: nothing is sampled.
 Imported daily totals are added where they fit the query: by default under \`stats\` (\`imports=false\` leaves them out), and in \`POST /query\` only with
 \`"include": {"imports": true}\`. Their visitors of several days can only be added up, which \`visitors_estimated\` marks.
 
+If the instance stores its events on ClickHouse, an answer contains \`late_events\` as long as events that were accepted more than ten seconds before may be missing.
+
 A visit counts in the range in which it starts. Visitors, pageviews and events count at the time of each event. Rates are percentages from 0 to
 100 with one decimal. A rate or mean whose divisor is 0 is 0, except \`time_on_page\`, \`scroll_depth\` and the web vitals, which are left out (\`null\` in \`POST /query\`) if nothing was
 measured.`

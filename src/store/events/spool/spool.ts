@@ -39,6 +39,8 @@ export interface Spool {
   shipped(signal: AbortSignal): Promise<void>
   /** Returns whether there are segments, such as those of an import, that the engine does not have yet. */
   hasUnshippedSegments(): boolean
+  /** Returns whether there are such segments with recorded visits: those that were sealed before they were shipped. */
+  hasUnshippedVisits(): boolean
   /** Returns the sequence before which the engine is known to have all events. Without a spool there is no limit. */
   shippedBelow(): number
 }
@@ -90,6 +92,7 @@ export function spoolOf(journal: Journal): Spool & { begin(node: number): void }
     },
     shipped: async () => {},
     hasUnshippedSegments: () => nextUnshipped(db, 0) !== undefined,
+    hasUnshippedVisits: () => db.query("select 1 from spool where shipped_at is null and floor is not null limit 1").get() !== null,
     shippedBelow() {
       if (below < Number.POSITIVE_INFINITY) follow()
       return below
