@@ -98,8 +98,7 @@ async function addressIn(output: ReadableStream<Uint8Array>): Promise<string | u
     let text = ""
     for await (const chunk of output) {
       text = (text + decoder.decode(chunk, { stream: true })).slice(-4_096)
-      // A log line also contains the address, but before the process listens for signals.
-      const [, address] = /"address":\s*"([^"]+)"[^}]*"is_new"/.exec(text) ?? []
+      const [, address] = /"address":\s*"([^"]+)"/.exec(text) ?? []
       if (address !== undefined) found.resolve(address)
     }
     found.resolve(undefined)

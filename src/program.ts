@@ -38,7 +38,7 @@ const program: Program = {
   interrupted,
   describeSettings: (settings) => load(settings).described,
   async withOperations(settings, report, work, { mayCreateStores } = { mayCreateStores: false }) {
-    const options = appOptions(settings, process.stderr.fd)
+    const options = appOptions(settings)
     if (!mayCreateStores) requireStores(options.config.data_dir)
     const open = async () => {
       const instance = await openInstance(instanceOptions(options))
@@ -52,9 +52,9 @@ const program: Program = {
     }
     return withOperations({ dataDir: options.config.data_dir, report, open }, work)
   },
-  async serve(settings, { demo, report }) {
+  async serve(settings, { demo, json, report }) {
     const clock = replayClock(CLOCK)
-    const options = { ...appOptions(settings, process.stdout.fd), clock }
+    const options = { ...appOptions(settings, { serves: true, logTo: json ? process.stderr : process.stdout }), clock }
     const app = await createApp(options)
     try {
       const made = demo && (await filledDemo(app, options, demo, report))
@@ -66,14 +66,14 @@ const program: Program = {
     }
   },
   async migrate(settings, { backUp }) {
-    const options = instanceOptions({ ...appOptions(settings, process.stderr.fd), backUpBeforeMigrating: backUp })
+    const options = instanceOptions({ ...appOptions(settings), backUpBeforeMigrating: backUp })
     requireStores(options.dataDir)
     const instance = await openInstance(options)
     await instance.close()
     return instance.migrated
   },
   async migrationStatus(settings) {
-    const options = instanceOptions(appOptions(settings, process.stderr.fd))
+    const options = instanceOptions(appOptions(settings))
     requireStores(options.dataDir)
     prepareDataFolder(options.dataDir)
     const lock = lockFolder(options)
@@ -86,12 +86,12 @@ const program: Program = {
     }
   },
   requireKey(settings) {
-    const { dataDir, secretKey } = instanceOptions(appOptions(settings, process.stderr.fd))
+    const { dataDir, secretKey } = instanceOptions(appOptions(settings))
     requireStores(dataDir)
     if (secretKey === undefined && !existsSync(placesIn(dataDir).key)) throw new ExitFault("storage", `${dataDir} has no secret.key`)
   },
   async restore(settings, idOrPath, report, passphrase) {
-    const options = instanceOptions(appOptions(settings, process.stderr.fd))
+    const options = instanceOptions(appOptions(settings))
     // After the loss of a disk, a backup is restored into a folder that holds nothing else.
     if (findBackup(options.dataDir, idOrPath) === undefined) requireStores(options.dataDir)
     prepareDataFolder(options.dataDir)
@@ -134,7 +134,13 @@ function load(settings: Settings): Loaded {
   }
 }
 
-function appOptions(settings: Settings, logTo: number): AppOptions {
+interface LogOptions {
+  /** Whether the process serves. Other commands report their result themselves, so they log warnings and errors only. */
+  serves: boolean
+  logTo: { fd: number }
+}
+
+function appOptions(settings: Settings, { serves, logTo }: LogOptions = { serves: false, logTo: process.stderr }): AppOptions {
   const { config, described } = load(settings)
   return {
     config,
@@ -142,8 +148,7 @@ function appOptions(settings: Settings, logTo: number): AppOptions {
     plugins,
     version,
     clock: CLOCK,
-    // Commands report their result themselves, so they log warnings and errors only.
-    log: jsonLog({ level: logTo === process.stdout.fd ? config.log_level : "warn", now: CLOCK.now, write: lineWriter(logTo) }),
+    log: jsonLog({ level: serves ? config.log_level : "warn", now: CLOCK.now, write: lineWriter(logTo.fd) }),
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
     // Resolved here, because in the binary `import.meta.url` is that of this file everywhere.
     workers: {

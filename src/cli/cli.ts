@@ -85,7 +85,7 @@ function commandHelp(command: Command, program: Program, line: (text: string) =>
   line(`${usageOf(command)}\n\n${command.about}\n`)
   for (const [flag, { value, about }] of Object.entries(command.flags ?? {}))
     line(`  ${`--${flag}${value ? ` ${value}` : ""}`.padEnd(28)} ${about}`)
-  line(`  ${"--json".padEnd(28)} Print the result as JSON.`)
+  line(`  ${"--json".padEnd(28)} Print the result as JSON${command.serves ? ", and the log on standard error" : ""}.`)
   line(`  ${"--config FILE".padEnd(28)} Path of the settings file.`)
   if (command.serves) return settingsHelp(program, line)
   line(`  ${"--data-dir PATH".padEnd(28)} ${program.settingFlags["data-dir"]}`)

@@ -52,8 +52,11 @@ export interface Program {
     work: (call: CallOperation) => Promise<T>,
     options?: { mayCreateStores: boolean },
   ): Promise<T>
-  /** Starts the server and resolves when it listens. With `demo`, fills the instance with generated traffic first. */
-  serve(settings: Settings, options: { demo?: DemoShape; report: Report }): Promise<Running>
+  /**
+   * Starts the server and resolves when it listens. With `demo`, fills the instance with generated traffic first. The log is written to
+   * standard output, or with `json` to standard error, so that a program can read the result.
+   */
+  serve(settings: Settings, options: { demo?: DemoShape; json: boolean; report: Report }): Promise<Running>
   migrate(settings: Settings, options: { backUp: boolean; report: Report }): Promise<{ migrations: string[]; backup: string | null }>
   /** Returns the pending migrations without applying them. Throws with exit code 73 while an instance holds the folder. */
   migrationStatus(settings: Settings): Promise<{ pending: string[]; is_new: boolean }>

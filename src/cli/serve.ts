@@ -11,13 +11,14 @@ export const serve: Command = {
   about: "Start the server and run until the process is stopped.",
   serves: true,
   async run(call) {
-    const { program, settings, terminal } = call
-    const running = await program.serve(settings, { report: terminal.progress })
+    const { json, program, settings, terminal } = call
+    const how = { json, report: terminal.progress }
+    const running = await program.serve(settings, how)
     const invitation = await running.inviteToSetUp((later) => showInvitation(call, later))
     let outcome = await untilEnd(program, running, () => greet(call, running, invitation))
     // A restart keeps the process and the port, so that supervisors and clients find the instance again.
     const again = { ...settings, port: new URL(running.address).port }
-    while (outcome === "restart") outcome = await untilEnd(program, await program.serve(again, { report: terminal.progress }), () => {})
+    while (outcome === "restart") outcome = await untilEnd(program, await program.serve(again, how), () => {})
   },
 }
 
@@ -104,7 +105,7 @@ export const demo: Command = {
       seed: wholeNumber(given.seed ?? "1", "--seed", { min: 0, max: 2 ** 32 - 1 }),
     }
     try {
-      const running = await program.serve({ ...settings, data_dir: folder }, { demo: shape, report: terminal.progress })
+      const running = await program.serve({ ...settings, data_dir: folder }, { demo: shape, json, report: terminal.progress })
       const { address, demo: made } = running
       await untilEnd(program, running, () => {
         if (json) return terminal.json({ address, ...made })

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { chmodSync, chownSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { PROGRAM } from "../../scripts/instance.ts"
 import { temporaryFolder } from "../kit.ts"
 import { sample } from "../size.ts"
 import { createInstance, footfall, printedBy, serving } from "./footfall.ts"
@@ -249,6 +250,30 @@ test("a new instance prints the set-up link first, then where it listens and how
   const log = rest.findIndex((line) => line.includes('"msg":"listening"'))
   expect(steps).toBeGreaterThan(-1)
   expect(log).toBeGreaterThan(steps)
+})
+
+test.each([
+  ["serve", []],
+  ["demo", ["--events", "100", "--days", "2"]],
+])("%s --json prints nothing but its result on standard output, and the log on standard error", async (command, flags) => {
+  using folder = temporaryFolder()
+  const words = [command, "--data-dir", join(folder.path, "data"), "--host", "127.0.0.1", "--port", "0", "--json", ...flags]
+  const child = Bun.spawn([...PROGRAM, ...words], { stdout: "pipe", stderr: "pipe", cwd: "/" })
+  const log = new Response(child.stderr).text()
+  let printed = ""
+  for await (const piece of child.stdout) {
+    printed += Buffer.from(piece).toString()
+    if (printed.endsWith("}\n")) child.kill("SIGTERM")
+  }
+  const messages = (await log)
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line).msg)
+  expect({ code: await child.exited, ...JSON.parse(printed) }).toMatchObject({
+    code: 0,
+    address: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+  })
+  expect(messages).toEqual(expect.arrayContaining(["listening", "stopped"]))
 })
 
 test("an instance that is set up prints no link", async () => {
