@@ -1,4 +1,5 @@
 import { StoreFault } from "../fault.ts"
+import { runSteps, runStepsYielding, type Steps } from "../steps.ts"
 import { zeros } from "./zeros.ts"
 
 /**
@@ -36,27 +37,34 @@ export async function encodeColumn(values: Numbers): Promise<Uint8Array> {
   return sealed(bytes)
 }
 
-/** Encodes columns that are read together, each of whole numbers within ±2^53. Compresses on another thread. */
+/** Encodes columns that are read together, each of whole numbers within ±2^53: column by column, with other work in between. Compresses on another thread. */
 export async function encodeGroup(columns: readonly Numbers[]): Promise<Uint8Array> {
-  const packed = await compressed(packColumns(columns))
+  const packed = await compressed(await runStepsYielding(packing(columns)))
   const bytes = new Uint8Array(packed.length + CHECKSUM)
   bytes.set(packed)
   return sealed(bytes)
 }
 
 /** Returns a group of columns as `openGroup` does. */
-export function packColumns(columns: readonly Numbers[]): Uint8Array<ArrayBuffer> {
-  const narrow = columns.map(narrowest)
+export const packColumns = (columns: readonly Numbers[]): Uint8Array<ArrayBuffer> => runSteps(packing(columns))
+
+function* packing(columns: readonly Numbers[]): Steps<Uint8Array<ArrayBuffer>> {
+  const narrow: Narrow[] = []
+  for (const column of columns) {
+    narrow.push(narrowest(column))
+    yield
+  }
   const size = narrow.reduce((sum, { width, differences }) => sum + width * differences.length, 1 + HEADER * columns.length)
   const group = new Uint8Array(size)
   group[0] = columns.length
   let at = 1 + HEADER * columns.length
-  narrow.forEach((column, index) => {
+  for (const [index, column] of narrow.entries()) {
     writeHeader(group, 1 + HEADER * index, column)
     const length = column.width * column.differences.length
     planesOf(column, group.subarray(at, at + length))
     at += length
-  })
+    yield
+  }
   return group
 }
 

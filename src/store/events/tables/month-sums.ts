@@ -90,10 +90,25 @@ export function namesOfSums(db: Database, month: string): string[] {
     .map(({ name }) => name)
 }
 
+/** Chooses the months that contain one of some segments, given as a JSON array. */
+const OF_SEGMENTS = `from summed_months where site_id in (select site_id from segments where id in (select value from json_each(?1)))
+  and exists (select 1 from json_each(segments) where value in (select value from json_each(?1)))`
+
 /** Deletes the sums of the months that contain one of some segments, given as a JSON array, in the caller's transaction. */
 export function dropSums(db: Database, segments: string): void {
-  db.query(`delete from summed_months where site_id in (select site_id from segments where id in (select value from json_each(?1)))
-    and exists (select 1 from json_each(segments) where value in (select value from json_each(?1)))`).run(segments)
+  db.query(`delete ${OF_SEGMENTS}`).run(segments)
+}
+
+/**
+ * Deletes the sums of the months that contain one of some segments, month by month, before the transaction that replaces the segments.
+ * Deleted rows are overwritten, which takes time for many months. That transaction deletes those that are stored meanwhile.
+ */
+export async function dropMostSums(db: Database, segments: readonly number[], commit: <T>(work: () => T) => T): Promise<void> {
+  const months = db.query<{ id: number }, [string]>(`select id ${OF_SEGMENTS}`).all(JSON.stringify(segments))
+  for (const { id } of months) {
+    commit(() => db.query("delete from summed_months where id = ?").run(id))
+    await Bun.sleep(0)
+  }
 }
 
 /** Deletes the sums of other versions of the program, which may have computed other figures, in the caller's transaction. */

@@ -9,7 +9,7 @@ import {
   type SparseCounts,
   type SparseGroup,
 } from "../bytes/columns.ts"
-import { combine } from "../bytes/combinations.ts"
+import { combining } from "../bytes/combinations.ts"
 import {
   customOf,
   encodeItems,
@@ -67,7 +67,7 @@ export interface BuiltSegment extends StoredSegment {
   sequences: Float64Array
 }
 
-/** Builds segments from the visits of all sources, sorted by start. Compresses on another thread, one column at a time. */
+/** Builds segments from the visits of all sources, sorted by start: column by column, with other work in between. Compresses on another thread. */
 export async function* buildSegments(sources: readonly Source[]): AsyncGenerator<BuiltSegment> {
   const readers: SourceReader[] = []
   for (const source of sources) {
@@ -83,6 +83,21 @@ export async function* buildSegments(sources: readonly Source[]): AsyncGenerator
 
 /** Lets other work run. A tail may grow meanwhile, but the chosen visits do not change, because they are closed. */
 const yieldToEventLoop = () => Bun.sleep(0)
+
+/** Makes a function let other work run before it does its own. */
+const inTurn =
+  <Argument, Result>(work: (argument: Argument) => Result) =>
+  async (argument: Argument): Promise<Result> => {
+    await yieldToEventLoop()
+    return work(argument)
+  }
+
+/** Reads columns one after another. */
+async function eachOf<Name>(names: readonly Name[], read: (name: Name) => Promise<Uint32Array>): Promise<Uint32Array[]> {
+  const columns: Uint32Array[] = []
+  for (const name of names) columns.push(await read(name))
+  return columns
+}
 
 /** Returns the positions of each visit's events. The rows of a segment are sorted already. */
 function orderIn({ part, keep }: Source): Promise<VisitOrder> | EventOrder {
@@ -184,23 +199,24 @@ function* chunks(readers: readonly SourceReader[], { source, row }: RowRefs): Ge
 async function buildSegment(readers: readonly SourceReader[], visits: RowRefs): Promise<BuiltSegment> {
   const { events, firsts } = pickEvents(readers, visits)
   const out = new SegmentOutput()
-  const visit = (name: VisitColumn) => gather32(readers, visits, (part) => part.visit(name))
-  const event = (name: EventColumn) => gather32(readers, events, (part) => part.event(name))
+  const visit = inTurn((name: VisitColumn) => gather32(readers, visits, (part) => part.visit(name)))
+  const event = inTurn((name: EventColumn) => gather32(readers, events, (part) => part.event(name)))
+  await yieldToEventLoop()
   const starts = gather64(readers, visits, (part) => part.starts())
   await out.add("starts", [starts])
   const sequences = gather64(readers, visits, (part) => part.sequences())
-  const arrival = visit("arrival")
-  await out.add("records", [sequences, arrival, visit("visitor_kind")])
-  const [visitor, pageviews, counted, duration] = [visit("visitor"), visit("pageviews"), visit("events"), visit("duration")]
+  const arrival = await visit("arrival")
+  await out.add("records", [sequences, arrival, await visit("visitor_kind")])
+  const visitor = await visit("visitor")
+  const [pageviews, counted] = [await visit("pageviews"), await visit("events")]
   const custom = customOf(counted, pageviews)
-  await out.add("core", [visitor, pageviews, custom, minus(visit("interactive"), custom), duration])
-  for (const group of ["origins", "places", "clients"] as const) await out.add(group, combined(COMBINED[group].map(visit)))
-  const rows = await addItems(out, ITEM_COLUMNS.map(event), { visit, counted, firsts })
-  await yieldToEventLoop()
-  const offsets = event("offset")
+  await out.add("core", [visitor, pageviews, custom, minus(await visit("interactive"), custom), await visit("duration")])
+  for (const group of ["origins", "places", "clients"] as const) await out.add(group, await combined(await eachOf(COMBINED[group], visit)))
+  const rows = await addItems(out, await eachOf(ITEM_COLUMNS, event), { visit, counted, firsts })
+  const offsets = await event("offset")
   const spans = spansOf(starts, firsts, offsets)
   await out.add("steps", [stepsOf(offsets, firsts)])
-  const sparse = await addSparse(out, readers, events, { rows, offsets, engaged: visit("engaged") })
+  const sparse = await addSparse(out, readers, events, { rows, offsets, engaged: await visit("engaged") })
   const lastArrival = lastArrivals(starts, arrival).reduce((latest, at) => Math.max(latest, at), 0)
   return {
     ...out.finish(sparse, lastArrival),
@@ -214,31 +230,32 @@ async function buildSegment(readers: readonly SourceReader[], visits: RowRefs): 
 }
 
 /** Returns combinations as columns. Where hardly any occurs twice, each row is one by itself, which needs no bytes for the numbers. */
-function combined(columns: readonly Uint32Array[]): Uint32Array[] {
-  const { of, table } = combine(columns)
+async function combined(columns: readonly Uint32Array[]): Promise<Uint32Array[]> {
+  const { of, table } = await runStepsYielding(combining(columns))
   return table[0]!.length * 2 > of.length ? [of.map((_, row) => row), ...columns] : [of, ...table]
 }
 
 interface ItemSources {
-  visit(name: VisitColumn): Uint32Array
+  visit(name: VisitColumn): Promise<Uint32Array>
   counted: Uint32Array
   firsts: Uint32Array
 }
 
 /** Adds the columns of events that depend on each other, and the columns of visits that depend on them. */
 async function addItems(out: SegmentOutput, columns: readonly Uint32Array[], { visit, counted, firsts }: ItemSources): Promise<ItemRows> {
-  const { of, table } = combine(columns)
+  const { of, table } = await runStepsYielding(combining(columns))
   const [names, pages, hostnames] = table as [Uint32Array, Uint32Array, Uint32Array]
   const rows = { names, pages, itemOf: Uint16Array.from(of), firsts }
   await yieldToEventLoop()
   const successors = successorsOf(rows)
+  await yieldToEventLoop()
   const { entries, codes } = encodeItems(rows, successors)
-  const entered = (name: VisitColumn, values: Uint32Array) => minus(visit(name), entriesOf(values, names, entries))
-  const left = (name: VisitColumn, values: Uint32Array) => minus(visit(name), exitsOf(values, rows))
-  const expected = [entered("entry_page", pages), entered("entry_page_hostname", hostnames)]
+  const entered = async (name: VisitColumn, values: Uint32Array) => minus(await visit(name), entriesOf(values, names, entries))
+  const left = async (name: VisitColumn, values: Uint32Array) => minus(await visit(name), exitsOf(values, rows))
+  const expected = [await entered("entry_page", pages), await entered("entry_page_hostname", hostnames)]
   await out.add("entries", [entries, ...expected, successors, ...table])
   const others = counted.map((count, of) => firsts[of + 1]! - firsts[of]! - count)
-  await out.add("items", [others, codes, left("exit_page", pages), left("exit_page_hostname", hostnames)])
+  await out.add("items", [others, codes, await left("exit_page", pages), await left("exit_page_hostname", hostnames)])
   return rows
 }
 
@@ -324,6 +341,7 @@ async function addSparse(
     const { picked, newRow } = pickSparse(readers, events, kind)
     counts[kind] = newRow.length
     const [, ...names] = SPARSE_COLUMNS[kind]
+    await yieldToEventLoop()
     const others = names.map((name) => gatherSparse(readers, picked, kind, name))
     if (kind === "engagement") {
       const [times, ...scroll] = others as [Uint32Array, Uint32Array]

@@ -80,22 +80,27 @@ export class Candidates {
   /** Adds what the chosen visits (1 in the mask) of a part refer to, column by column. */
   *add(part: Part, chosen: Uint8Array): Steps<void> {
     const visits = rowsWhere(part.visits, (visit) => chosen[visit] === 1)
-    const visitor = part.visit("visitor")
-    for (const visit of visits) this.visitors.add(visitor[visit]!)
+    yield
+    addRows(this.visitors, part.visit("visitor"), visits)
+    yield
     for (const [name, columns] of VISIT_COLUMNS) {
       for (const column of columns) addRows(this.#numbers(name), part.visit(column), visits)
       yield
     }
     const visitOf = part.event("visit")
+    yield
     const isChosen = (row: number) => chosen[visitOf[row]!] === 1
     const events = rowsWhere(part.events, isChosen)
+    yield
     for (const column of EVENT_COLUMNS) {
       addRows(this.#numbers(column), part.event(column), events)
       yield
     }
     const { row: sold, currency } = part.revenue()
     for (let at = 0; at < sold.length; at++) if (isChosen(sold[at]!)) this.addText("currency", currency[at]!)
+    yield
     const { row, key, value } = part.props()
+    yield
     for (let at = 0; at < row.length; at++) {
       if (!isChosen(row[at]!)) continue
       this.addText("property", key[at]!)
@@ -106,6 +111,7 @@ export class Candidates {
   /** Removes what a part refers to. Events that enter a tail between two steps may be missed. */
   *keepUnusedBy(part: Part): Steps<void> {
     if (this.visitors.size > 0) this.visitors.deleteAll(part.visit("visitor"))
+    yield
     for (const [name, columns] of VISIT_COLUMNS) {
       if (!this.#has(name)) continue
       for (const column of columns) this.#numbers(name).deleteAll(part.visit(column))
@@ -118,7 +124,9 @@ export class Candidates {
     }
     if (this.#has("currency")) this.#numbers("currency").deleteAll(part.revenue().currency)
     if (![...this.#texts].some(([name, { size }]) => size > 0 && name.startsWith("property"))) return
+    yield
     const { key, value } = part.props()
+    yield
     this.#numbers("property").deleteAll(key)
     yield
     this.#keepUnusedValues(key, value)
@@ -171,5 +179,6 @@ function rowsWhere(count: number, test: (row: number) => boolean): Uint32Array {
 }
 
 function addRows(numbers: NumberSet, column: Uint32Array, rows: Uint32Array): void {
-  for (const row of rows) numbers.add(column[row]!)
+  // The iterator of a typed array is slow until it is compiled.
+  for (let at = 0; at < rows.length; at++) numbers.add(column[rows[at]!]!)
 }

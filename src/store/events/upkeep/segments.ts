@@ -8,7 +8,7 @@ import type { Part } from "../part.ts"
 import { FORMAT, listAllSegments, Segment } from "../segment.ts"
 import { spoolSegments } from "../spool/spool.ts"
 import { runStepsYielding } from "../steps.ts"
-import { dropSums } from "../tables/month-sums.ts"
+import { dropMostSums, dropSums } from "../tables/month-sums.ts"
 import { dropMostSales, dropSales, salesOfVisits } from "../tables/sales.ts"
 import { readState, writeState } from "../tail/tails.ts"
 import { buildSegments, SEGMENT_EVENTS, type Source, type StoredSegment } from "./build.ts"
@@ -205,6 +205,7 @@ export async function eraseVisits(
     await Bun.sleep(0)
     const chosen = choose(part, kind)
     const count = chosen.reduce((sum, each) => sum + each, 0)
+    await Bun.sleep(0)
     // Visits that were taken back may be among the erased ones in the tail, so they must not remain in the file.
     if (count === 0 && part === segment) continue
     visits += count
@@ -217,6 +218,7 @@ export async function eraseVisits(
   const hasCandidates = retired.length <= MAX_READ
   if (retired.length === 0) return { visits, hasCandidates }
   const rest = await dropMostSales(db, sales, commit)
+  await dropMostSums(db, retired, commit)
   commit(() => {
     publishSegments(db, added, retired, now)
     hideAgain(db, taken)

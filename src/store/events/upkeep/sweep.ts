@@ -11,8 +11,9 @@ import { openTotals } from "../totals.ts"
 import { Candidates, NumberSet } from "./candidates.ts"
 import { openSegments } from "./segments.ts"
 
-/** Number of rows that are read or changed per step: a few milliseconds of work. */
+/** Number of rows that are read, and that are changed, per step: a few milliseconds of work. Changed rows are overwritten in several places. */
 const SLICE = 500
+const CHANGED_SLICE = 100
 /** Size of the column cache. A sweep reads each column once. */
 const CACHE_BYTES = 1 << 20
 
@@ -136,7 +137,7 @@ function* slicesOf<Item>(items: Iterable<Item>): Generator<Item[]> {
   let slice: Item[] = []
   for (const item of items) {
     slice.push(item)
-    if (slice.length < SLICE) continue
+    if (slice.length < CHANGED_SLICE) continue
     yield slice
     slice = []
   }

@@ -217,8 +217,7 @@ export function createUpkeep(journal: Journal, { tailBytes, sync, siteKey, ordin
         await settleSegments(db, now, journal.append)
         for (const siteId of mergeableSites(db)) await mergeSite(db, siteId, now, journal.append)
       }),
-    retain: (siteId, cutoff, now) =>
-      erase(siteId, (part) => Uint8Array.from(part.starts(), (start) => (start < cutoff ? 1 : 0)), now, cutoff),
+    retain: (siteId, cutoff, now) => erase(siteId, startedBefore(cutoff), now, cutoff),
     erase: (siteId, choose, now) => erase(siteId, choose, now),
     eraseVisits(siteId, sequences, now) {
       const node = readState(db, "node")
@@ -324,9 +323,28 @@ export function createUpkeep(journal: Journal, { tailBytes, sync, siteKey, ordin
   }
 }
 
+/** Returns the function that marks the visits that started before a moment. */
+const startedBefore = (moment: number): ((part: Part) => Uint8Array) =>
+  marking(
+    (part) => part.starts(),
+    (start) => start < moment,
+  )
+
 /** Returns the function that marks the visits with the given sequences, ascending. */
-function visitsAt(sequences: Float64Array): (part: Part) => Uint8Array {
-  return (part) => Uint8Array.from(part.sequences().subarray(0, part.visits), (sequence) => (isIn(sequences, sequence) ? 1 : 0))
+const visitsAt = (wanted: Float64Array): ((part: Part) => Uint8Array) =>
+  marking(
+    (part) => part.sequences(),
+    (sequence) => isIn(wanted, sequence),
+  )
+
+/** Returns the function that marks the visits of a part whose value in a column is chosen. A loop, because iterators are slow until they are compiled. */
+function marking(column: (part: Part) => Float64Array, isChosen: (value: number) => boolean): (part: Part) => Uint8Array {
+  return (part) => {
+    const values = column(part)
+    const mask = new Uint8Array(part.visits)
+    for (let visit = 0; visit < mask.length; visit++) if (isChosen(values[visit]!)) mask[visit] = 1
+    return mask
+  }
 }
 
 function isIn(sorted: Float64Array, wanted: number): boolean {
