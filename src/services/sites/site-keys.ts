@@ -93,6 +93,9 @@ const SALT_BYTES = 32
 /** Number of salts that one statement reads, creates or destroys: about two milliseconds of work. */
 const BATCH = 100
 
+/** Time in milliseconds from one round of reading to the next, so that the first events of many sites share a transaction. */
+const ROUND_MS = 15
+
 /** A salt that is read, or created if it is not stored yet. */
 interface WantedSalt extends SitePeriod {
   destroyAt: number
@@ -147,7 +150,9 @@ export function createSalts({ catalog, secrets, clock, random }: SaltsOptions): 
   }
   async function readAwaited(): Promise<void> {
     isReading = true
-    while (awaited.length > 0) {
+    for (let pause = Promise.resolve(); awaited.length > 0; ) {
+      if (awaited.length < BATCH) await pause
+      pause = Bun.sleep(ROUND_MS)
       const batch = awaited.slice(0, BATCH)
       awaited = awaited.slice(BATCH)
       try {

@@ -9,7 +9,7 @@
  * regularly.
  */
 import type { Client, Transaction } from "@libsql/client"
-import { DiskSync } from "../events/disk-sync.ts"
+import { DiskSync, logOf } from "../events/disk-sync.ts"
 import { StoreFault } from "../events/fault.ts"
 import { foreignFile } from "../migrations.ts"
 import type { Sql, Value } from "../sql.ts"
@@ -71,7 +71,7 @@ export interface Catalog extends Transactions {
   transaction<T>(work: (statements: TransactionStatements) => Promise<T>, committed?: (result: T) => void): Promise<T>
   /** Whether the catalog is on a server, which is then responsible for pragmas, checkpoints and copies. */
   readonly remote: boolean
-  /** Moves the write-ahead log into the file and empties it, which waits for the disk on this thread. */
+  /** Moves the write-ahead log into the file and empties it. Other statements wait meanwhile, but the event loop runs. */
   checkpoint(): Promise<void>
   /** Writes a complete, consistent copy to a path that does not exist yet, while the catalog is in use. */
   copyTo(path: string): Promise<void>
@@ -129,7 +129,7 @@ export async function openCatalog(url: string, { holds = "catalog", authToken, o
   const remote = !url.startsWith("file:")
   const client = await whileLocked(() => translateErrors(async () => (remote ? connect(url, authToken) : connectFile(url)), holds))
   const disk = remote ? undefined : await openDisk(client)
-  const onDisk = async () => disk?.sync()
+  const onDisk = async () => disk?.log.sync()
   const queue = createQueue(holds, onFault)
   const begin = () => (remote ? client.transaction("write") : beginImmediate(client))
   const local: Queue = (work, settled) => {
@@ -149,7 +149,7 @@ export async function openCatalog(url: string, { holds = "catalog", authToken, o
     run: async (statement) => void (await all(statement)),
     script: (text) => transaction((statements) => statements.script(text)),
     transaction,
-    checkpoint: () => local(async () => void (await client.execute("pragma wal_checkpoint(truncate)"))),
+    checkpoint: () => local(() => moveLog(client, disk!)), // a file has one
     // Not in the queue: for a large catalog it takes long.
     copyTo: async (path) => {
       await local(async () => {})
@@ -161,8 +161,9 @@ export async function openCatalog(url: string, { holds = "catalog", authToken, o
         try {
           await onDisk() // ends a flush that is running
         } finally {
-          disk?.close()
+          disk?.log.close()
           client.close()
+          disk?.database?.close()
         }
       })
       return closed
@@ -203,10 +204,37 @@ async function prepare(client: Client, url: string): Promise<void> {
   }
 }
 
-async function openDisk(client: Client): Promise<DiskSync> {
+/** The two files of a catalog, to be flushed. */
+interface Disk {
+  path: string
+  log: DiskSync
+  /** Opened when the log is moved for the first time. */
+  database: DiskSync | undefined
+}
+
+async function openDisk(client: Client): Promise<Disk> {
   await client.execute("select 1 from sqlite_schema") // creates a missing log
   const { rows } = await client.execute("select file from pragma_database_list where name = 'main'")
-  return new DiskSync(String(rows[0]!.file)) // every database has a main one
+  const path = String(rows[0]!.file) // every database has a main one
+  return { path, log: new DiskSync(logOf(path)), database: undefined }
+}
+
+/**
+ * Moves the log into the file. SQLite would wait for the disk on this thread, so it only writes, while others wait: for the log before,
+ * from which a start after a power failure repeats the move, and for the file before the log is emptied. Nothing may be committed in
+ * between, because a log that is moved starts again.
+ */
+async function moveLog(client: Client, disk: Disk): Promise<void> {
+  await disk.log.sync()
+  await client.execute("pragma synchronous = off")
+  try {
+    await client.execute("pragma wal_checkpoint(passive)")
+  } finally {
+    await client.execute("pragma synchronous = normal")
+  }
+  disk.database ??= new DiskSync(disk.path)
+  await disk.database.sync()
+  await client.execute("pragma wal_checkpoint(truncate)")
 }
 
 async function claim(client: Client, url: string): Promise<void> {

@@ -2,26 +2,29 @@ import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync } from "node:f
 import { dirname } from "node:path"
 import { StoreFault } from "./fault.ts"
 
+/** Returns the path of the write-ahead log of a database, which exists as long as the database is open. */
+export const logOf = (path: string): string => `${path}-wal`
+
 /**
- * Flushes committed transactions to the disk without blocking the thread that commits. It opens the write-ahead log a second time,
- * which is safe because SQLite locks the database and its shared memory, but never the log.
+ * Flushes a file of an open database to the disk without blocking the thread that writes it: the write-ahead log, with the committed
+ * transactions, or the database itself. The log can be opened a second time, because SQLite never locks it. The database is locked, and
+ * loses the locks when a second one is closed, so close it only after the database.
  */
 export class DiskSync {
   readonly #file: number
   /** Ends when no flush is running. */
   #running: Promise<unknown> = Promise.resolve()
-  /** The flush that begins after the running one. It covers every commit before its begin. */
+  /** The flush that begins after the running one. It covers everything that was written before its begin. */
   #next: Promise<void> | undefined
 
-  /** `path` is that of an open database in WAL mode. Its log exists as long as the database is open. */
   constructor(path: string) {
     // Opened for writing, because some systems do not flush a file that is open for reading only.
-    this.#file = openSync(`${path}-wal`, "r+")
-    // The log is new, and SQLite flushes its folder only with a commit that waits for the disk. Windows cannot open a folder.
+    this.#file = openSync(path, "r+")
+    // A log is new, and SQLite flushes its folder only with a commit that waits for the disk. Windows cannot open a folder.
     if (process.platform !== "win32") syncFolder(dirname(path))
   }
 
-  /** Resolves when everything committed before the call is on disk. Rejects with a StoreFault when that is uncertain. */
+  /** Resolves when everything written before the call is on disk. Rejects with a StoreFault when that is uncertain. */
   sync(): Promise<void> {
     this.#next ??= this.#running.then(() => {
       const flush = this.#flush()
@@ -51,7 +54,7 @@ export class DiskSync {
 }
 
 /** Every error has the same meaning: the page cache may have dropped the pages that it could not write. */
-const lost = (cause: unknown) => new StoreFault("fsync", "The log of the event store did not reach the disk", { cause })
+const lost = (cause: unknown) => new StoreFault("fsync", "A file of a store did not reach the disk", { cause })
 
 function syncFolder(path: string): void {
   const folder = openSync(path, "r")

@@ -11,7 +11,7 @@ import type { MigrationList } from "../migrations.ts"
 import { type LogPages, logPages } from "./checkpoint.ts"
 import { openDatabase } from "./database.ts"
 import { type Identities, identitiesOf } from "./dictionary/identities.ts"
-import { DiskSync } from "./disk-sync.ts"
+import { DiskSync, logOf } from "./disk-sync.ts"
 import { type Extent, extentOf } from "./extent.ts"
 import { type FaultKind, StoreFault, translateErrors } from "./fault.ts"
 import { Group } from "./group.ts"
@@ -123,7 +123,7 @@ interface StoreOptions {
 
 function createStore(journal: Journal, { version, tailBytes, moveLog }: StoreOptions): EventStore {
   const { db } = journal
-  const disk = new DiskSync(db.filename)
+  const disk = new DiskSync(logOf(db.filename))
   /** Reused for every group commit. */
   const logRecord = new LogRecord()
   let siteKey: SiteKeyOf = noKeys

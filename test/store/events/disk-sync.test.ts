@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import { join } from "node:path"
 import { openDatabase } from "../../../src/store/events/database.ts"
-import { DiskSync } from "../../../src/store/events/disk-sync.ts"
+import { DiskSync, logOf } from "../../../src/store/events/disk-sync.ts"
 import { Journal } from "../../../src/store/events/journal.ts"
 import { temporaryFolder } from "../../kit.ts"
 
@@ -48,7 +48,7 @@ test("rolls back a failed unsynced change", () => {
 
 test("reports a log that cannot be synced", async () => {
   using it = openJournal()
-  const disk = new DiskSync(it.path)
+  const disk = new DiskSync(logOf(it.path))
   it.journal.change(() => {}, true)
   await disk.sync()
   disk.syncNow()
@@ -59,7 +59,7 @@ test("reports a log that cannot be synced", async () => {
 
 test("flushes together what is committed while another flush is running", async () => {
   using it = openJournal()
-  const disk = new DiskSync(it.path)
+  const disk = new DiskSync(logOf(it.path))
   const first = disk.sync()
   await Promise.resolve() // the first flush has begun
   const [second, third] = [disk.sync(), disk.sync()]

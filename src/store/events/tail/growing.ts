@@ -1,8 +1,11 @@
 import type { Steps } from "../steps.ts"
 
+/** Rows that a new column has room for. A tail has some sixty columns, and with many sites most tails have few rows. */
+const FIRST_ROWS = 16
+
 /** A Uint32Array that grows at its end. `view` is valid until the next push. */
 export class GrowingUint32 {
-  #values = new Uint32Array(64)
+  #values = new Uint32Array(FIRST_ROWS)
   length = 0
 
   push(value: number): void {
@@ -53,7 +56,7 @@ export class GrowingUint32 {
 
 /** The same for larger numbers: times, sequences, amounts. */
 export class GrowingFloat64 {
-  #values = new Float64Array(64)
+  #values = new Float64Array(FIRST_ROWS)
   length = 0
 
   push(value: number): void {
@@ -89,12 +92,12 @@ export class GrowingRows<Narrow extends string, Wide extends string> {
   readonly uint32: Record<Narrow, Uint32Array>
   readonly float64: Record<Wide, Float64Array>
   length = 0
-  #room = 64
+  #room = FIRST_ROWS
 
   constructor(narrow: readonly Narrow[], wide: readonly Wide[]) {
     // The casts hold because every name is given its column.
-    this.uint32 = Object.fromEntries(narrow.map((name) => [name, new Uint32Array(64)])) as Record<Narrow, Uint32Array>
-    this.float64 = Object.fromEntries(wide.map((name) => [name, new Float64Array(64)])) as Record<Wide, Float64Array>
+    this.uint32 = Object.fromEntries(narrow.map((name) => [name, new Uint32Array(FIRST_ROWS)])) as Record<Narrow, Uint32Array>
+    this.float64 = Object.fromEntries(wide.map((name) => [name, new Float64Array(FIRST_ROWS)])) as Record<Wide, Float64Array>
   }
 
   /** Adds a row and returns its index. */
@@ -194,7 +197,7 @@ export function unmarkedRows(marked: Uint8Array): RowRuns {
 }
 
 /** Returns the capacity for a number of rows, with room to grow: otherwise the first new row would copy everything. */
-const roomFor = (count: number): number => Math.max(64, Math.ceil(count * 1.25))
+const roomFor = (count: number): number => Math.max(FIRST_ROWS, Math.ceil(count * 1.25))
 
 function copyRuns<Values extends Uint32Array | Float64Array>(from: Values, { froms, tos }: RowRuns, into: Values): void {
   let at = 0
