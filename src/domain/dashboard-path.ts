@@ -51,7 +51,7 @@ export const DASHBOARD_PATHS = [
 export function matchesPagePath(patterns: readonly string[], path: string): boolean {
   const parts = partsOf(path)
   return patterns.some((pattern) => {
-    const wanted = partsOf(pattern)
+    const wanted = partsOfPattern(pattern)
     return wanted.length === parts.length && wanted.every((part, index) => matchesSegment(part, parts[index]!))
   })
 }
@@ -61,5 +61,14 @@ const ID = /^[1-9]\d{0,15}$/
 
 const matchesSegment = (wanted: string, part: string): boolean =>
   [":site", ":organization"].includes(wanted) ? ID.test(part) : wanted.startsWith(":") || wanted === part
+
+/** The parts of each pattern. Most requests are compared with all of them. */
+const known = new Map<string, readonly string[]>()
+
+function partsOfPattern(pattern: string): readonly string[] {
+  const parts = known.get(pattern) ?? partsOf(pattern)
+  known.set(pattern, parts)
+  return parts
+}
 
 const partsOf = (path: string): string[] => path.split("/").filter((part) => part !== "")

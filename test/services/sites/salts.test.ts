@@ -51,6 +51,21 @@ test("salts that are wanted at the same time share few transactions", async () =
   expect(await catalog.get(sql`select count(*) as n from salts`)).toEqual({ n: 350 })
 })
 
+test("salts that are wanted one after another are read in rounds", async () => {
+  using folder = temporaryFolder()
+  await using services = await withSites({ folder: folder.path }, "UTC")
+  const { salts, catalog } = services
+  await catalog.checkpoint()
+  const given: Promise<Uint8Array>[] = []
+  for (let at = 0; at < 300; at++) {
+    given.push(Promise.resolve(salts.get(1, { ...day("2026-11-21"), name: `period ${at}` })))
+    await new Promise(setImmediate)
+  }
+  expect(new Set((await Promise.all(given)).map((salt) => salt.toHex())).size).toBe(300)
+  // A transaction for each would add two pages of 4 KiB or more to the log.
+  expect(statSync(join(folder.path, "catalog.db-wal")).size).toBeLessThan(300 * 4_096)
+})
+
 test("a deleted site does not keep others from their salts", async () => {
   await using services = await withSites({}, "UTC")
   const [salt] = await Promise.all([services.salts.get(1, day("2026-11-21")), services.salts.get(99, day("2026-11-21"))])
