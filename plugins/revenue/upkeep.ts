@@ -26,7 +26,8 @@ import { formatDetail } from "./transactions/responses.ts"
 const SLICE = 500
 
 export const jobsOf = ({ host, settings, rates, recompute, following, visibility }: Area): Readonly<Record<string, PluginJob>> => ({
-  [FOLD_JOB]: { interrupted: "resume", attempts: 5, run: ({ signal }) => inOrder(signal, following.run, visibility.run) },
+  // The sites that wait are known to the node that has stored their sales.
+  [FOLD_JOB]: { interrupted: "resume", onDisk: true, attempts: 5, run: ({ signal }) => inOrder(signal, following.run, visibility.run) },
   "follow-visits": {
     interrupted: "resume",
     schedule: { cron: "*/5 * * * *" },
@@ -115,7 +116,7 @@ export async function erasePerson(area: Area, siteId: number, visitor: string): 
     union ${of} and person = ${visitor} and person is not null`
   const { touches } = await area.host.sales.touches(site, { visitors: [visitor], from: 0, to: Number.MAX_SAFE_INTEGER })
   const visits = new Set(touches.map(({ sequence }) => sequence))
-  const reported = reportedBy(siteId, area.host.sales.byVisit(siteId, [...visits]))
+  const reported = reportedBy(siteId, await area.host.sales.byVisit(siteId, [...visits]))
   const isOfPerson = (row: TransactionRow) => row.visitor === visitor || row.person === visitor
   const transactions = await changeAll(
     area,
@@ -123,7 +124,7 @@ export async function erasePerson(area: Area, siteId: number, visitor: string): 
     (after) => sql`id in (${ofPerson} union ${reported}) and id > ${after} order by id`,
     (writer, row) => {
       writer.book.update(row.id, { stated_at: row.import_id === 0 ? row.occurred_at : null, ...(isOfPerson(row) && NO_VISIT) })
-      forgetEvents(writer, area.host.sales, writer.book.byId(row.id)!, (visit) => visits.has(visit)) // updated above
+      forgetEvents(writer, writer.book.byId(row.id)!, (visit) => visits.has(visit)) // updated above
     },
   )
   return { transactions }
@@ -153,15 +154,13 @@ export async function eraseVisits(area: Area, siteId: number, removed: ErasedVis
   const ofVisits = sql`select id from revenue_transactions
     where site_id = ${siteId} and visit_sequence in (select value from json_each(${JSON.stringify([...sequences])}))`
   // An order can have the visit of one event and the amount of another one.
-  const reported = reportedBy(siteId, area.host.sales.byVisit(siteId, [...sequences]))
+  const reported = reportedBy(siteId, await area.host.sales.byVisit(siteId, [...sequences]))
   const transactions = await changeAll(
     area,
     siteId,
     (after) => sql`id in (${ofVisits} union ${reported}) and id > ${after} order by id`,
     (writer, row) =>
-      isKnownWithoutEvents(row)
-        ? forgetEvents(writer, area.host.sales, row, (visit) => sequences.has(visit))
-        : removeReports(area, writer, row, isLeft),
+      isKnownWithoutEvents(row) ? forgetEvents(writer, row, (visit) => sequences.has(visit)) : removeReports(area, writer, row, isLeft),
   )
   if (transactions > 0) area.following.soon(siteId)
   return { transactions }

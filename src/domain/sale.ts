@@ -5,8 +5,10 @@ export type SaleTrust = "client" | "server"
 
 /** An event with revenue as it is stored for the revenue area, in storage order. A negative amount is a refund. */
 export interface SaleEvent {
-  /** Position in storage order, over all sites. A later sale event has a higher one. */
+  /** Sequence of the event, by which it is known. */
   sequence: number
+  /** Position in storage order, over all sites: a later sale event has a higher one. It is the sequence in the store of the only node. */
+  place: number
   site_id: number
   /** Sequence of the first event of its visit. Follows the visit until it is closed. */
   visit_sequence: number

@@ -79,7 +79,7 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
       const rows = slice.flatMap((id) => book.byId(id) ?? [])
       if (isConverted) convertRows(writer, rows)
       const traced = isTouched ? rows.filter(isTraced) : []
-      const left = new Set(sales.bySequence(site.id, sequencesOf(traced)).map(({ sequence }) => sequence))
+      const left = new Set(writer.events(sequencesOf(traced)).map(({ sequence }) => sequence))
       for (const row of traced) {
         const isErased = row.sale_sequence !== null && !left.has(row.sale_sequence)
         book.update(row.id, lookup(row, eventOf(row)) ?? (isErased ? NO_VISIT : { is_open: 0 }))

@@ -17,6 +17,8 @@ interface FoldingParts {
 
 /** Sale events to fold, and the visits that led to them. */
 interface Batch {
+  /** Place before these events. */
+  position: number
   events: readonly SaleEvent[]
   lookup: Lookup
 }
@@ -26,17 +28,20 @@ export function createFolding({ sales, rows }: RevenueHost, { writing, attributi
 
   async function readAfter(site: Site, position: number, signal?: AbortSignal): Promise<Batch | undefined> {
     const events = await sales.after(site.id, position, SLICE)
-    return events.length === 0 ? undefined : { events, lookup: await attribution.lookUp(site, events.map(tracedEvent), signal) }
+    if (events.length === 0) return undefined
+    return { position, events, lookup: await attribution.lookUp(site, events.map(tracedEvent), signal) }
   }
 
-  function writeBatch(site: Site, { events, lookup }: Batch, signal?: AbortSignal): Promise<void> {
+  function writeBatch(site: Site, { position, events, lookup }: Batch, signal?: AbortSignal): Promise<void> {
     const writeEvents = (writer: RevenueWriter, slice: readonly SaleEvent[], statements: RowStatements): void => {
+      const first = events.indexOf(slice[0]!) // a slice is not empty
+      const before = first === 0 ? position : events[first - 1]!.place
+      if (rows.isShared && readPosition(statements, site.id) !== before) return // another node has folded it meanwhile
       // Read again, because an event can have been erased since, and its visit can have moved.
-      const sequences = slice.map(({ sequence }) => sequence)
-      const claims = sales.bySequence(site.id, sequences).map((event) => attributed(claimOf(event), lookup))
+      const claims = writer.events(slice.map(({ sequence }) => sequence)).map((event) => attributed(claimOf(event), lookup))
       prefetchClaims(writer.book, claims)
       for (const claim of claims) fold(writer, claim)
-      statements.run(sql`insert into revenue_cursor (site_id, position) values (${site.id}, ${sequences.at(-1)!})
+      statements.run(sql`insert into revenue_cursor (site_id, position) values (${site.id}, ${slice.at(-1)!.place})
         on conflict (site_id) do update set position = excluded.position`)
     }
     return writing.writeSlices(site, events, writeEvents, signal)
@@ -44,7 +49,7 @@ export function createFolding({ sales, rows }: RevenueHost, { writing, attributi
 
   /** Folds the next sale events. Returns whether more may follow. */
   async function foldNext(site: Site, signal?: AbortSignal): Promise<boolean> {
-    const read = async (batch?: Batch) => readAfter(site, batch?.events.at(-1)?.sequence ?? (await positionOf(site.id)), signal)
+    const read = async (batch?: Batch) => readAfter(site, batch?.events.at(-1)?.place ?? (await positionOf(site.id)), signal)
     return (await storeBatches({ read, store: (batch) => writeBatch(site, batch, signal) }, signal)) !== undefined
   }
 

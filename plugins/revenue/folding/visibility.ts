@@ -41,7 +41,7 @@ export function createVisibility({ sales, services }: RevenueHost, { writing, fo
       order by id limit ${SLICE}`)
     const isShown = shownTest(sales, site.id)
     for (const row of found) {
-      const shown = sales.bySequence(site.id, eventsOf(book, row)).filter(isShown)
+      const shown = writer.events(eventsOf(book, row)).filter(isShown)
       if (shown.length === 0 || isFoldOf(row, shown)) continue
       refoldSale(writer, sales, row, () => true)
       changed(site.id)

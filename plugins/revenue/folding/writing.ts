@@ -55,7 +55,8 @@ export function createWriting({ host, settings, rates }: WritingOptions) {
     const transact = <T>(rows: RowStatements, work: (writer: RevenueWriter, rows: RowStatements) => T, unpacked?: Unpacked): T => {
       const book = new Book(rows, site.id)
       const lookup = rates.lookupIn(rows, site.id)
-      const result = work({ book, site, settings: current, lookup, now, dayOf, isShown }, rows)
+      const events = (sequences: readonly number[]) => host.sales.bySequence(rows, site.id, sequences)
+      const result = work({ book, site, settings: current, lookup, now, dayOf, isShown, events }, rows)
       book.flush()
       if (unpacked) unpacked.add(rows, book, numberer)
       else packTransactions(rows, site.id, book.unpacked, numberer, book)

@@ -13,13 +13,8 @@ type EventTest = (event: SaleEvent) => boolean
  * Removes a report of a sale, and folds the sale events of the order again that are left: those that are shown, if there are any. The
  * transaction keeps its id, and its visit if that is still the first one, and is not announced again. Without any event it is deleted.
  */
-export function refoldSale(
-  writer: RevenueWriter,
-  sales: Pick<SaleReader, "bySequence" | "visibleImports">,
-  row: TransactionRow,
-  isLeft: EventTest,
-): void {
-  const left = sales.bySequence(row.site_id, eventsOf(writer.book, row)).filter(isLeft)
+export function refoldSale(writer: RevenueWriter, sales: Pick<SaleReader, "visibleImports">, row: TransactionRow, isLeft: EventTest): void {
+  const left = writer.events(eventsOf(writer.book, row)).filter(isLeft)
   const isShown = shownTest(sales, row.site_id)
   const [shown, hidden] = [left.filter(isShown), left.filter((event) => !isShown(event))]
   const [counted, others] = shown.length > 0 ? [shown, hidden] : [hidden, []]
@@ -36,14 +31,9 @@ export function refoldSale(
  * Takes removed events from a sale that is known without them, and its visit if that was removed. Its amount stays, and its time is the
  * earliest that is left.
  */
-export function forgetEvents(
-  writer: RevenueWriter,
-  sales: Pick<SaleReader, "bySequence">,
-  row: TransactionRow,
-  isRemoved: (visitSequence: number) => boolean,
-): void {
+export function forgetEvents(writer: RevenueWriter, row: TransactionRow, isRemoved: (visitSequence: number) => boolean): void {
   const { book } = writer
-  const events = sales.bySequence(row.site_id, eventsOf(book, row))
+  const events = writer.events(eventsOf(book, row))
   for (const { sequence, visit_sequence } of events) if (isRemoved(visit_sequence)) book.aliases.remove(EVENT, String(sequence))
   const left = events.filter(({ import_id, visit_sequence }) => import_id === 0 && !isRemoved(visit_sequence))
   const at = row.stated_at === null ? row.occurred_at : Math.min(row.stated_at, ...left.map((event) => event.at))

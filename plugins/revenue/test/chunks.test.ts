@@ -91,6 +91,7 @@ const saleOf = (number: number) => ({
     claimOf({
       ...{
         sequence: number + 1,
+        place: number + 1,
         site_id: 1,
         visit_sequence: number + 1,
         import_id: 0,

@@ -38,7 +38,7 @@ import { pluginJobs } from "./jobs.ts"
 import { ownRows, type RowReader, rowWriter } from "./own-rows.ts"
 import { ownTables } from "./own-tables.ts"
 import { recording } from "./recording.ts"
-import { createSales } from "./sales.ts"
+import { createSaleReader } from "./sales.ts"
 import { pluginShares } from "./shares.ts"
 import { siteHashes } from "./site-hash.ts"
 import { ownSlugs } from "./slugs.ts"
@@ -93,7 +93,7 @@ export function hostsOf(options: HostOptions): (plugin: AnyPlugin) => Host<Recor
   const services = hostServices(options)
   const writer = rowWriter({ ...instance, collector: options.collector })
   const throttle = throttles(options.clock.now, options.addressOf)
-  const sales = createSales({ ...instance, engine: options.engine, now: options.clock.now })
+  const sales = createSaleReader({ ...instance, engine: options.engine, now: options.clock.now })
   const imports = importWriters({ ...instance, visible: instance.imports, sales, now: options.clock.now })
   const events: Record<string, ProductEventForm> = Object.assign({}, CORE_EVENTS, ...options.plugins.map((plugin) => plugin.events ?? {}))
   const isSecure = () => options.publicUrl().startsWith("https:")

@@ -4,26 +4,28 @@ import type { Site } from "../../domain/site.ts"
 import type { Engine } from "../../query/engine/engine.ts"
 import type { SaleVisitsQuery, VisitPlace } from "../../query/sales/sale-visits.ts"
 import type { VisibleImports } from "../../services/imports/visible-imports.ts"
+import type { StoredSales } from "../../services/sales/sales.ts"
 import type { SiteKeys } from "../../services/sites/site-keys.ts"
 import { siteFacts } from "../../services/stats/open-report.ts"
 import type { EventStore } from "../../store/events/events.ts"
+import type { RowStatements } from "../../store/events/tables/row-tables.ts"
 
 /**
- * The sale events of all sites, native and imported, with their visits and what led to them. Read them by sequence and keep the position
+ * The sale events of all sites, native and imported, with their visits and what led to them. Read them by place and keep the position
  * in a row table, in the transaction of what is derived from them. A removed sale event is gone without notice: see the data hooks.
  */
 export interface SaleReader {
   /**
-   * Returns at most `limit` sale events of a site after a sequence, in storage order. Those of an import are last in that order when its
+   * Returns at most `limit` sale events of a site after a place, in storage order. Those of an import are last in that order when its
    * run is shown for the first time, and stay where they are when the import is hidden later.
    */
-  after(siteId: number, sequence: number, limit: number): Promise<SaleEvent[]>
-  /** Returns sale events by sequence as they are now. Those that were removed are left out. */
-  bySequence(siteId: number, sequences: readonly number[]): SaleEvent[]
+  after(siteId: number, place: number, limit: number): Promise<SaleEvent[]>
+  /** Returns sale events by sequence as they are in a transaction on row tables. Those that were removed are left out. */
+  bySequence(rows: Pick<RowStatements, "all">, siteId: number, sequences: readonly number[]): SaleEvent[]
   /** Returns the sale events of visits, given by sequence. */
-  byVisit(siteId: number, visits: readonly number[]): SaleEvent[]
+  byVisit(siteId: number, visits: readonly number[]): Promise<SaleEvent[]>
   /** Returns whether `after` has sale events. */
-  hasNew(siteId: number, sequence: number): boolean
+  hasNew(siteId: number, place: number): Promise<boolean>
   /** Sets the function that is called soon after a site has new sale events. Calls may be missed at a stop. It must not throw. */
   onNew(listener: (siteId: number) => void): void
   /**
@@ -51,7 +53,8 @@ export interface TouchesOf {
 }
 
 interface SaleReaderOptions {
-  events: Pick<EventStore, "salesAfter" | "salesBySequence" | "salesByVisit" | "showSales" | "hasHiddenSales" | "onSales">
+  events: Pick<EventStore, "showSales" | "hasHiddenSales" | "onSales">
+  storedSales: StoredSales
   imports: Pick<VisibleImports, "of">
   siteKeys: Pick<SiteKeys, "siteKey">
   engine: Pick<Engine, "saleVisits" | "touches">
@@ -64,29 +67,28 @@ interface Sales {
   announce(siteId: number): void
 }
 
-export function createSales({ events, imports, siteKeys, engine, now }: SaleReaderOptions): Sales {
+export function createSaleReader({ events, storedSales, imports, siteKeys, engine, now }: SaleReaderOptions): Sales {
   const listeners: ((siteId: number) => void)[] = []
   const announce = (siteId: number) => {
     for (const listener of listeners) listener(siteId)
   }
   events.onSales(announce)
   const callerOf = ({ organization_id: organizationId }: Site, signal?: AbortSignal) => ({ organizationId, ...(signal && { signal }) })
-  const hasStored = (siteId: number, sequence: number) => events.salesAfter(siteId, sequence, 1).length > 0
   const visitsOf = async (site: Site, of: SaleVisitsQuery["of"], signal?: AbortSignal) =>
     engine.saleVisits({ site: siteFacts(site, []), now: now(), siteKey: await siteKeys.siteKey(site.id), of }, callerOf(site, signal))
   return {
     announce,
     reader: {
-      async after(siteId, sequence, limit) {
+      async after(siteId, place, limit) {
         await events.showSales(imports.of(siteId))
-        return events.salesAfter(siteId, sequence, limit)
+        return storedSales.after(siteId, place, limit)
       },
-      bySequence: events.salesBySequence,
-      byVisit: events.salesByVisit,
-      hasNew: (siteId, sequence) => hasStored(siteId, sequence) || events.hasHiddenSales(imports.of(siteId)),
+      bySequence: storedSales.bySequence,
+      byVisit: storedSales.byVisit,
+      hasNew: async (siteId, place) => events.hasHiddenSales(imports.of(siteId)) || (await storedSales.after(siteId, place, 1)).length > 0,
       onNew: (listener) => void listeners.push(listener),
       visibleImports: imports.of,
-      visits: (site, sales, signal) => visitsOf(site, { sales }, signal),
+      visits: async (site, sequences, signal) => visitsOf(site, await storedSales.toQuery(site.id, sequences), signal),
       visitsAt: (site, visits, signal) => visitsOf(site, { visits }, signal),
       touches: async (site, { visitors, from, to }, signal) =>
         engine.touches(

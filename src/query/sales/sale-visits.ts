@@ -12,8 +12,8 @@ export interface SaleVisitsQuery {
   /** Time of the query in epoch ms, by which visits are open or closed. */
   now: number
   siteKey: Uint8Array
-  /** Sequences of the sale events, or the visits themselves. */
-  of: { sales: readonly number[] } | { visits: readonly VisitPlace[] }
+  /** The sale events by sequence, or with their visits if these are not in the store of this node; or the visits themselves. */
+  of: { sales: readonly number[] } | { found: readonly VisitOfSale[] } | { visits: readonly VisitPlace[] }
 }
 
 /** A visit by its place in the store. */
@@ -31,8 +31,7 @@ interface FoundVisit {
 
 /** Returns the visits of sale events by the event's sequence, or visits by their own. Visits that were removed are left out. */
 export function saleVisits(snapshot: Snapshot, query: SaleVisitsQuery, check: () => void): Map<number, SaleVisit> {
-  const { of } = query
-  const sales = "visits" in of ? of.visits.map(({ sequence, at }) => ({ sequence, visit: sequence, at })) : snapshot.saleVisits(of.sales)
+  const sales = salesOf(snapshot, query.of)
   const read = readVisits(findVisits(snapshot.parts, sales, check), snapshot, query)
   const visits = new Map<number, SaleVisit>()
   for (const { sequence, visit } of sales) {
@@ -40,6 +39,11 @@ export function saleVisits(snapshot: Snapshot, query: SaleVisitsQuery, check: ()
     if (known) visits.set(sequence, known)
   }
   return visits
+}
+
+function salesOf(snapshot: Snapshot, of: SaleVisitsQuery["of"]): readonly VisitOfSale[] {
+  if ("sales" in of) return snapshot.saleVisits(of.sales)
+  return "found" in of ? of.found : of.visits.map(({ sequence, at }) => ({ sequence, visit: sequence, at }))
 }
 
 /** Finds visits by sequence. A sale belongs to a visit that started at most a day before, which leaves few parts, and few rows of each. */

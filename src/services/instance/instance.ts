@@ -53,6 +53,7 @@ import { type SecretKeys, secretKeys } from "../runtime/secret-key.ts"
 import { createStoreStates, type StoreStates } from "../runtime/store-states.ts"
 import type { Stores } from "../runtime/stores.ts"
 import { createExclusive, type Exclusive } from "../runtime/tasks.ts"
+import { createSales, type StoredSales } from "../sales/sales.ts"
 import type { Random } from "../secrets/secrets.ts"
 import { type ConfiguredSettings, createInstanceSettings, type InstanceSettings } from "../settings/settings.ts"
 import { type CreateShareList, createShareList } from "../sharing/share-list.ts"
@@ -117,6 +118,7 @@ export interface Instance {
   events: EventStore
   /** The row tables of plugins on a server. */
   rowServer: Catalog | undefined
+  storedSales: StoredSales
   /** Imports that answers include. */
   imports: VisibleImports
   /** Owners of disputed hosts, as used by the directory of sites. */
@@ -244,7 +246,8 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     ...{ store: stores.events, path: placesIn(options.dataDir).events },
     ...{ node: nodes!.own, siteKey: siteKeys.siteKey, states }, // events on ClickHouse have nodes
   })
-  const events = shipped?.store ?? stores.events
+  const storedSales = createSales(shipped?.store ?? stores.events, rowServer)
+  const { events } = storedSales
   const hostRulings = await loadHostRulings(catalog)
   const handover = createHandover()
   const outbox = createOutbox({ catalog, clock, log, nodes })
@@ -309,6 +312,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     catalog,
     events,
     rowServer,
+    storedSales,
     imports,
     hostRulings,
     sites,

@@ -6,6 +6,7 @@ import type { EventFileInspection } from "../../store/events/copy.ts"
 import { pluginRowSchemas } from "../../store/events/database.ts"
 import type { MigrationStamp } from "../../store/migrations.ts"
 import type { RowServer } from "../../store/rows/reader.ts"
+import { ROW_SCHEMA } from "../../store/rows/sales.ts"
 import { sql } from "../../store/sql.ts"
 import type { Random } from "../secrets/secrets.ts"
 import { ExitFault } from "./exit.ts"
@@ -43,7 +44,7 @@ export async function openRows(options: RowServerOptions): Promise<Catalog | und
   const server = await openRemoteCatalog({ ...rowServer, holds: "rows" }, () => {})
   try {
     await claim(server, known, options)
-    await migrate(server, pluginRowSchemas(plugins), options)
+    await migrate(server, [ROW_SCHEMA, ...pluginRowSchemas(plugins)], options)
     return server
   } catch (error) {
     await server.close()

@@ -9,6 +9,16 @@ import type { Part, VisitOfSale } from "../part.ts"
 import { lastOwnSequence, ownSequence, sharedSequence } from "../spool/sequences.ts"
 import { readState } from "../tail/tails.ts"
 
+/** Changes of sale events, in the form in which a server has those of all nodes. */
+export interface SaleChanges {
+  /** Number of the last of these changes. */
+  last: number
+  /** Sale events that are new or belong to another visit. */
+  stored: SaleEvent[]
+  /** Sequences of sale events that were removed. */
+  removed: number[]
+}
+
 /**
  * The events with revenue as rows in storage order, for the revenue area. They are written in the transaction of the event. Of a store with a
  * second engine, sequences are those outside the store.
@@ -27,6 +37,12 @@ export interface Sales {
   showSales(runs: readonly ShownRun[]): Promise<boolean>
   /** Returns whether `showSales` has something to do. */
   hasHiddenSales(runs: readonly ShownRun[]): boolean
+  /** Records from now on which sale events change, beginning with all that are stored. Call it at each start. */
+  beginSaleChanges(): void
+  /** Returns the next changes, without those that the second engine does not have. Undefined when there are none. */
+  saleChanges(limit: number): SaleChanges | undefined
+  /** Forgets changes up to a number. What is forgotten again in a power failure is returned once more. */
+  forgetSaleChanges(last: number): void
 }
 
 /** An import with the last of its runs that is shown. */
@@ -64,13 +80,52 @@ export function salesOf(journal: Journal, shippedBelow: () => number): Sales {
       for (const one of runs) while (journal.change(() => showSlice(journal, one))) await Bun.sleep(0)
       return true
     },
+    beginSaleChanges: () => journal.commit(() => beginChanges(db)),
+    saleChanges: (limit) => translateErrors(() => listChanges(db, { before: shippedBelow(), limit })),
+    forgetSaleChanges: (last) => journal.append(() => db.query("delete from sale_changes where id <= ?").run(last)),
+  }
+}
+
+/** Negative sequences are those of imports that were never shown. */
+const RECORD_CHANGES = `
+  create table sale_changes (id integer primary key, sequence integer not null) strict;
+  insert into sale_changes (sequence) select sequence from sale_events where sequence > 0 order by sequence;
+  create trigger sale_changes_by_insert after insert on sale_events when new.sequence > 0 begin
+    insert into sale_changes (sequence) values (new.sequence);
+  end;
+  create trigger sale_changes_by_update after update on sale_events when new.sequence > 0 begin
+    insert into sale_changes (sequence) values (new.sequence);
+  end;
+  create trigger sale_changes_by_delete after delete on sale_events when old.sequence > 0 begin
+    insert into sale_changes (sequence) values (old.sequence);
+  end;`
+
+function beginChanges(db: Database): void {
+  if (db.query("select 1 from sqlite_schema where name = 'sale_changes'").get() === null) db.run(RECORD_CHANGES)
+}
+
+function listChanges(db: Database, { before, limit }: Omit<Between, "after">): SaleChanges | undefined {
+  const sql = `select id, change.sequence, sale.visit_sequence as visit from sale_changes as change
+    left join sale_events as sale on sale.sequence = change.sequence order by id limit ?`
+  const changes = db.query<{ id: number; sequence: number; visit: number | null }, [number]>(sql).all(limit)
+  // A visit is known by its first event, which may be the last one that arrived.
+  const waiting = changes.findIndex(({ sequence, visit }) => visit !== null && Math.max(sequence, visit) >= before)
+  const ready = waiting === -1 ? changes : changes.slice(0, waiting)
+  if (ready.length === 0) return undefined
+  const node = readState(db, "node")
+  const sequences = new Set(ready.map(({ sequence }) => sequence))
+  const listed = `select ${COLUMNS} from sale_events where sequence in (select value from json_each(?)) order by sequence`
+  return {
+    last: ready.at(-1)!.id,
+    stored: readSales(db, db.query<StoredSale, [string]>(listed).all(JSON.stringify([...sequences]))),
+    removed: ready.filter(({ visit }) => visit === null).map(({ sequence }) => sharedSequence(sequence, node)),
   }
 }
 
 const COLUMNS = `sequence, site_id, visit_sequence, import_id, coalesce(visit_at, at) as import_at, at, amount_minor, currency, order_id, name,
   trust, repeated as is_repeated`
 
-type StoredSale = Omit<SaleEvent, "is_repeated"> & { is_repeated: number }
+type StoredSale = Omit<SaleEvent, "is_repeated" | "place"> & { is_repeated: number }
 
 /** Converts rows in place. */
 function readSales(db: Database, rows: readonly StoredSale[]): SaleEvent[] {
@@ -78,6 +133,7 @@ function readSales(db: Database, rows: readonly StoredSale[]): SaleEvent[] {
   return rows.map((row) =>
     Object.assign(row, {
       sequence: sharedSequence(row.sequence, node),
+      place: sharedSequence(row.sequence, node),
       visit_sequence: sharedSequence(row.visit_sequence, node),
       is_repeated: row.is_repeated === 1,
     }),
