@@ -41,6 +41,12 @@ export const SETTINGS = {
   clickhouse_user: text("default", "User at the ClickHouse server."),
   clickhouse_password: secret("Password at the ClickHouse server. Default: none."),
   clickhouse_database: text("footfall", "Database on the ClickHouse server. It must exist, and belongs to one catalog."),
+  rows_url: url(
+    undefined,
+    "URL of a libSQL server for the rows of plugins that grow with traffic, such as transactions. It requires `clickhouse_url`. Default: they are in the data folder.",
+    ["libsql:", "https:", "http:", "wss:", "ws:"],
+  ),
+  rows_auth_token: secret("Authentication token for the libSQL server of the rows."),
   spool: toggle(
     true,
     "Whether events are accepted while ClickHouse does not confirm them. They are then only in the data folder, and are sent to it later.",

@@ -40,6 +40,7 @@ const options = {
     hash: new URL("../src/services/sign-in/hash-worker.ts", import.meta.url).href,
     shipping: new URL("../src/services/shipping/worker.ts", import.meta.url).href,
     network: new URL("../src/services/shipping/network-worker.ts", import.meta.url).href,
+    rows: new URL("../src/store/rows/worker.ts", import.meta.url).href,
   },
 }
 

@@ -158,6 +158,7 @@ function appOptions(settings: Settings, { serves, logTo }: LogOptions = { serves
       plugin: new URL("./plugin-worker.ts", import.meta.url).href,
       shipping: new URL("./services/shipping/worker.ts", import.meta.url).href,
       network: new URL("./services/shipping/network-worker.ts", import.meta.url).href,
+      rows: new URL("./store/rows/worker.ts", import.meta.url).href,
     },
   }
 }

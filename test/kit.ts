@@ -230,7 +230,7 @@ export async function startInstance({
       hasWarmWorker: false,
     },
     ...(nameServers && { nameServers }),
-    ...(rowServer && { rowServer: { url: rowServer.url, authToken: undefined, threadUrl: WORKERS.rows } }),
+    ...(rowServer && { rowServer: { url: rowServer.url, authToken: undefined } }),
   })
   const { organizations, sites, keys } = app.instance
   const { id: organization } = await organizations.create({ name: "Shop" })

@@ -58,6 +58,7 @@ async function openApp(): Promise<App> {
       hash: worker("services/sign-in/hash-worker.ts"),
       shipping: worker("services/shipping/worker.ts"),
       network: worker("services/shipping/network-worker.ts"),
+      rows: worker("store/rows/worker.ts"),
     },
   })
   await app.instance.outbox.start()

@@ -18,7 +18,7 @@ import { configuredSettings, sourceOf } from "../services/settings/settings.ts"
 import type { HashSettings } from "../services/sign-in/passwords.ts"
 import type { ClickhouseServer } from "../store/clickhouse/client.ts"
 import type { EventLocation } from "../store/event-location.ts"
-import type { RowServerPlace } from "../store/rows/reader.ts"
+import type { RowServer } from "../store/rows/reader.ts"
 import { accountSettings, smtpSettings } from "./account-settings.ts"
 import { eventLimits } from "./limits.ts"
 
@@ -34,7 +34,7 @@ export interface AppOptions {
   log: Log
   random(bytes: number): Uint8Array
   /** URLs of the worker files, resolved in `program.ts`: in the binary `import.meta.url` is that of the main file everywhere. */
-  workers: { query: string; backup: string; hash: string; plugin: string; shipping: string; network: string }
+  workers: { query: string; backup: string; hash: string; plugin: string; shipping: string; network: string; rows: string }
   backUpBeforeMigrating?: boolean
   /** For tests only: priority and cost of slow hashes. Tests run on busy machines, and compute thousands of them. */
   hashing?: Partial<Pick<HashSettings, "niceness" | "cost">>
@@ -43,7 +43,7 @@ export interface AppOptions {
   /** For tests only: name servers for TXT records and outgoing requests. Default: those of the system. */
   nameServers?: readonly string[]
   /** For tests only: server with the row tables of plugins. Default: they are in the event store. */
-  rowServer?: RowServerPlace
+  rowServer?: RowServer
 }
 
 /** Niceness of the hash threads: high enough that events have priority, low enough that sign-ins succeed on a busy machine. */
@@ -86,7 +86,7 @@ export const instanceOptions = ({
     privateRanges: config.allow_private_webhooks,
   },
   nameServers,
-  rowServer,
+  rowServer: rowServerOf(config) ?? rowServer,
   keep: { daily: config.backup_keep_daily, weekly: config.backup_keep_weekly },
   backups: {
     time: config.backup_time,
@@ -106,6 +106,13 @@ function shippedTo(config: Config, workerUrl: string): Pick<InstanceOptions, "cl
   return { severalNodes: true, clickhouse: { server: serverOf(config, url), spools, spoolBytes, waitMs, workerUrl } }
 }
 
+/** Returns the server with the rows of plugins. Throws `ExitFault` without ClickHouse, because their events would be on one node. */
+function rowServerOf({ rows_url: url, rows_auth_token: authToken, clickhouse_url }: Config): RowServer | undefined {
+  if (url === undefined) return undefined
+  if (clickhouse_url === undefined) throw new ExitFault("configuration", "rows_url also requires clickhouse_url")
+  return { url, authToken }
+}
+
 const serverOf = (config: Config, url: string): ClickhouseServer => ({
   url,
   user: config.clickhouse_user,
@@ -114,11 +121,16 @@ const serverOf = (config: Config, url: string): ClickhouseServer => ({
 })
 
 /** Returns where query workers find the events. */
-export const eventLocation = ({ config, workers, rowServer }: AppOptions): EventLocation => ({
-  path: placesIn(config.data_dir).events,
-  ...(config.clickhouse_url !== undefined && { remote: { server: serverOf(config, config.clickhouse_url), networkUrl: workers.network } }),
-  ...(rowServer && { rows: rowServer }),
-})
+export function eventLocation({ config, workers, rowServer: given }: AppOptions): EventLocation {
+  const rowServer = rowServerOf(config) ?? given
+  return {
+    path: placesIn(config.data_dir).events,
+    ...(config.clickhouse_url !== undefined && {
+      remote: { server: serverOf(config, config.clickhouse_url), networkUrl: workers.network },
+    }),
+    ...(rowServer && { rows: { ...rowServer, threadUrl: workers.rows } }),
+  }
+}
 
 /** Returns Google's URLs and this instance's client. Throws `ExitFault` for a secret without a client. */
 function googleSettings(config: Config): GoogleSettings {

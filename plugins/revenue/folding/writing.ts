@@ -13,7 +13,7 @@ export interface WritingOptions {
   rates: Pick<Rates, "lookupIn">
 }
 
-/** How long one of several transactions may take. Incoming events wait for it, at several points between arrival and answer. */
+/** How long one of several transactions may take. Incoming events wait for it, at several points between arrival and answer, if rows are in their store. */
 const TARGET_MS = 3
 /** Bounds of the number of items in one of several transactions. */
 const SLICE = { min: 20, first: 50, max: 1_000 }
@@ -79,12 +79,12 @@ export function createWriting({ host, settings, rates }: WritingOptions) {
       const { transact, numberer } = await openSite(site)
       const unpacked = new Unpacked(site.id)
       for (let at = 0; at < items.length && !signal?.aborted; ) {
-        const slice = items.slice(at, at + sliceSize)
+        const slice = items.slice(at, at + (host.rows.isShared ? SLICE.max : sliceSize))
         const begun = performance.now()
         await host.rows.append((rows) => transact(rows, (writer) => work(writer, slice, rows), unpacked))
         const ms = performance.now() - begun
         at += slice.length
-        if (slice.length === sliceSize || ms > TARGET_MS)
+        if (!host.rows.isShared && (slice.length === sliceSize || ms > TARGET_MS))
           sliceSize = Math.round(between(SLICE, sliceSize * between(CHANGE, TARGET_MS / ms)))
         await letOthersPass()
         const isLast = at >= items.length || signal?.aborted

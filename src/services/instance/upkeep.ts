@@ -26,6 +26,7 @@ import type { Health } from "../runtime/health.ts"
 import type { CatalogLease } from "../runtime/remote-catalog.ts"
 import type { StoreStates } from "../runtime/store-states.ts"
 import type { Exclusive, Task } from "../runtime/tasks.ts"
+import type { StoredSales } from "../sales/sales.ts"
 import type { InstanceSettings } from "../settings/settings.ts"
 import type { ShippedEvents } from "../shipping/clickhouse.ts"
 import type { ShippingState } from "../shipping/shipping.ts"
@@ -47,6 +48,9 @@ export interface UpkeepOptions extends BackupTasksOptions {
   lease: CatalogLease | undefined
   changes: Changes | undefined
   shipped: Pick<ShippedEvents, "shipping" | "hidden"> | undefined
+  /** The row tables of plugins on a server. */
+  rowServer: Catalog | undefined
+  storedSales: Pick<StoredSales, "send">
   exclusive: Exclusive
   settings: Pick<InstanceSettings, "get">
   /** Hooks of areas, which store data derived from visits. */
@@ -77,6 +81,7 @@ export function upkeepTasks(options: UpkeepOptions): Task[] {
     { name: "destroy-salts", every: MINUTE, run: () => destroySalts(options) },
     ...(options.changes ? [{ name: "forget-lost-periods", every: 10 * MINUTE, run: () => forgetLostPeriods(options) }] : []),
     ...(options.shipped ? shippingTasks(options, options.shipped) : []),
+    ...(options.rowServer ? [{ name: "send-sales", every: 5, run: () => options.storedSales.send() }] : []),
     { name: "forget-user-ids", every: MINUTE, run: () => forgetUserIds(options) },
     { name: "retain", every: MINUTE, run: (signal) => retain(options, signal) },
     ...backupTasks(options),

@@ -1,6 +1,7 @@
 import type { Catalog } from "../../store/catalog/catalog.ts"
 import { LEASE_MS } from "../../store/catalog/lease.ts"
 import { listLiveNodes, MAX_NODES, releaseNode, renewNode, takeNode, takeTurn } from "../../store/catalog/nodes.ts"
+import type { EventStore } from "../../store/events/events.ts"
 import { ExitFault } from "./exit.ts"
 import { type CatalogLease, describeProcess, inUse, type LeaseOptions, leaseBesideNodes, renewable } from "./remote-catalog.ts"
 
@@ -78,15 +79,18 @@ function createTurns(catalog: Catalog, { own, monotonic, age }: TurnsOptions): L
   }
 }
 
-/** Joins the nodes of a migrated catalog. Rejects with exit code 73 when all numbers are taken. */
+/** Joins the nodes of a migrated catalog with the event store of a folder. Rejects with exit code 73 when all numbers are taken. */
 export async function joinNodes(
   catalog: Catalog,
+  events: Pick<EventStore, "ownNode" | "joinAs">,
   { node: folder, random, monotonic, version }: LeaseOptions & { version: string },
 ): Promise<NodeLease> {
   const holder = random(16).toHex()
-  const own = await catalog.transaction((statements) => takeNode(statements, { folder, holder, described: describeProcess(), version }))
+  const taken = { folder, holder, described: describeProcess(), version, isNewStore: events.ownNode() === undefined }
+  const own = await catalog.transaction((statements) => takeNode(statements, taken))
   if (own === undefined)
     throw inUse(`The catalog has had ${MAX_NODES} nodes, and their numbers cannot be used again. Use the data folder of an earlier node`)
+  events.joinAs(own)
   const readLive = async () => (await listLiveNodes(catalog)).map(({ number }) => number)
   let live = await readLive()
   const lease = renewable(monotonic, {

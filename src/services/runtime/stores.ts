@@ -144,7 +144,7 @@ async function open(options: StoresOptions): Promise<Stores> {
       ...(options.moveLog && { moveLog: options.moveLog }),
     })
     await options.prepareServer?.(events, catalog)
-    const nodes = severalNodes ? await joinNodes(catalog, { ...identity, version }) : undefined
+    const nodes = severalNodes ? await joinNodes(catalog, events, { ...identity, version }) : undefined
     if (nodes) {
       await lease?.release()
       lease = nodes

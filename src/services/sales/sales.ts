@@ -42,8 +42,8 @@ function sharedSales(events: EventStore, server: Catalog): StoredSales {
   let latest: Promise<void> = Promise.resolve()
 
   async function sendAll(): Promise<void> {
-    await events.sync() // the server must not have what a power failure takes back
     for (let changes = events.saleChanges(SLICE); changes; changes = events.saleChanges(SLICE)) {
+      await events.sync() // the server must not have what a power failure takes back
       await storeSaleChanges(server, changes)
       events.forgetSaleChanges(changes.last)
     }

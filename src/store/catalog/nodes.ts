@@ -13,14 +13,27 @@ interface NewNode {
   version: string
 }
 
+interface TakenNode extends NewNode {
+  /** Whether the event store of the folder is new. */
+  isNewStore: boolean
+}
+
 export const MAX_NODES = 255
 
 /**
- * Takes the number of a data folder, or the next number for a new one. Returns undefined when all numbers are taken. An earlier start on
+ * Takes the number of a data folder, or the next number for a new one. A new event store in the place of a lost one counts its sequences
+ * from 1, so it does not get the number under which these are already known. Returns undefined when all numbers are taken. An earlier start on
  * the same folder loses the number. Call it within a transaction.
  */
-export async function takeNode(statements: Statements, { folder, holder, described, version }: NewNode): Promise<number | undefined> {
+export async function takeNode(
+  statements: Statements,
+  { folder, holder, described, version, isNewStore }: TakenNode,
+): Promise<number | undefined> {
   const until = sql`${SERVER_NOW} + ${LEASE_MS}`
+  if (isNewStore)
+    await statements.run(
+      sql`update nodes set folder = folder || ' of node ' || number, holder = '', expires_at = 0 where folder = ${folder}`,
+    )
   const known = await statements.get<{ number: number }>(sql`
     update nodes set holder = ${holder}, described = ${described}, version = ${version}, expires_at = ${until} where folder = ${folder}
     returning number`)

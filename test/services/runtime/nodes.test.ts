@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test"
+import { readdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
 import { openInstance } from "../../../src/services/instance/instance.ts"
 import { forgetLostPeriods } from "../../../src/services/instance/upkeep.ts"
 import { joinNodes, leaseMigration } from "../../../src/services/runtime/nodes.ts"
@@ -9,6 +11,8 @@ import { fixedClock, memoryLog, random } from "../../kit.ts"
 import { smtpServer } from "../mail/smtp-server.ts"
 import { openNodes } from "../nodes-kit.ts"
 import { NOW } from "../stores-kit.ts"
+
+const storeOf = (node: number | undefined) => ({ ownNode: () => node, joinAs() {} })
 
 test("nodes share a catalog under numbers that belong to their folders", async () => {
   await using nodes = await openNodes()
@@ -24,6 +28,18 @@ test("nodes share a catalog under numbers that belong to their folders", async (
   expect(three.nodes!.own).toBe(3)
   const again = await nodes.node("two")
   expect(again.nodes!.own).toBe(number)
+})
+
+test("a new event store in the place of a lost one makes its folder another node", async () => {
+  await using nodes = await openNodes()
+  await nodes.stop(await nodes.node("one"))
+  const { dataDir } = nodes.optionsOf("one")
+  for (const file of readdirSync(dataDir)) if (file.startsWith("events.db")) rmSync(join(dataDir, file))
+  const replaced = await nodes.node("one")
+  expect([replaced.nodes!.own, replaced.nodes!.live()]).toEqual([2, [2]])
+  await nodes.stop(replaced)
+  const again = await nodes.node("one")
+  expect(again.nodes!.own).toBe(2)
 })
 
 test("a node that does not renew its lease is not live after 30 s", async () => {
@@ -45,7 +61,8 @@ test("of two processes on copies of a folder, the later one keeps the node", asy
   const { catalog } = await nodes.node("one")
   const { monotonic } = fixedClock(NOW)
   const copy = { node: "copied", random, monotonic, version: "1.0.0" }
-  const [first, second] = [await joinNodes(catalog, copy), await joinNodes(catalog, copy)]
+  const first = await joinNodes(catalog, storeOf(undefined), copy)
+  const second = await joinNodes(catalog, storeOf(first.own), copy)
   expect([first.own, second.own]).toEqual([2, 2])
   await second.renew()
   await expect(first.renew()).rejects.toMatchObject({ exit: "inUse", message: expect.stringContaining("a copy of this data folder") })
@@ -71,7 +88,9 @@ test("a number is never used again, so that the 256th node is rejected", async (
   const { catalog } = await nodes.node("one")
   await catalog.run(sql`update nodes set number = 255`)
   const { monotonic } = fixedClock(NOW)
-  await expect(joinNodes(catalog, { node: "new", random, monotonic, version: "1.0.0" })).rejects.toMatchObject({ exit: "inUse" })
+  await expect(joinNodes(catalog, storeOf(undefined), { node: "new", random, monotonic, version: "1.0.0" })).rejects.toMatchObject({
+    exit: "inUse",
+  })
 })
 
 test("a turn stays with one node until that stops, dies, or no longer knows whether it has it", async () => {

@@ -24,6 +24,10 @@ export interface Unshipped {
 export interface Spool {
   /** Returns where the visits are: `shipped` once the store is the source of a second engine, and `none` before the first one. */
   holding(): "none" | "local" | "shipped"
+  /** Returns the number of the node that this store belongs to; undefined for a new store. */
+  ownNode(): number | undefined
+  /** Makes the store that of a node, whose number it keeps. */
+  joinAs(node: number): void
   /** Returns the last record of the log. */
   lastRecord(): number
   /** Returns the sequence of the next event, outside the store. */
@@ -79,6 +83,8 @@ export function spoolOf(journal: Journal): Spool & { begin(node: number): void }
       const segment = db.query(`select 1 from segments where kind in (${KINDS}) limit 1`).get()
       return segment === null && journal.memory.tails.lastRecord === 0 ? "none" : "local"
     },
+    ownNode: () => readState(db, "joined") || readState(db, "node") || undefined,
+    joinAs: (node) => journal.commit(() => writeState(db, "joined", node)),
     nextSequence: () => sharedSequence(journal.memory.sequence, readState(db, "node")),
     lastRecord: () => journal.memory.tails.lastRecord,
     confirmShipped(record, segments, now) {
