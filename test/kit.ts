@@ -141,6 +141,8 @@ export interface TestInstance extends AsyncDisposable {
   clock: ReturnType<typeof fixedClock>
   log: ReturnType<typeof memoryLog>
   dataDir: string
+  /** The server with the catalog, if it is on one. */
+  catalogServer: LibsqlServer | undefined
   /** The server with the row tables of plugins, if they are on one. */
   rowServer: LibsqlServer | undefined
   site: Site
@@ -162,6 +164,8 @@ export interface TestInstance extends AsyncDisposable {
   rows: OwnRows["write"]
   /** Creates an API key with the given scopes, restricted to the given sites if any. */
   makeKey(scopes: readonly Scope[], siteIds?: readonly number[] | null): Promise<string>
+  /** Stops the application; its servers go on. */
+  stop(): Promise<void>
 }
 
 /** Roles of a test's user. Without a role, the user is not a member of the site's organization. */
@@ -190,6 +194,8 @@ export interface StartOptions {
   clickhouse?: ClickhouseServer
   /** Whether the row tables of plugins are on a libSQL server. */
   hasRowServer?: boolean
+  /** Instance whose servers, key, clock and site are used, by a node with a folder of its own. */
+  joining?: TestInstance
 }
 
 /**
@@ -204,15 +210,17 @@ export async function startInstance({
   clickhouse: givenServer,
   hasCatalogServer: isCatalogRemote = HAS_CATALOG_SERVER,
   hasRowServer = HAS_ROW_SERVER,
+  joining,
 }: StartOptions = {}): Promise<TestInstance> {
   const clickhouse = givenServer ?? (HAS_CLICKHOUSE ? await ownDatabase() : undefined)
   const hasCatalogServer = isCatalogRemote || clickhouse !== undefined
   const folder = temporaryFolder()
-  const clock = fixedClock(now)
+  const clock = joining?.clock ?? fixedClock(now)
   const log = memoryLog()
   if (!hasCatalogServer) await copyNewStores(folder.path, plugins)
-  const catalogServer = hasCatalogServer ? await libsqlServer(join(folder.path, "server")) : undefined
-  const rowServer = hasRowServer ? await libsqlServer(join(folder.path, "rows")) : undefined
+  if (joining) copyFileSync(join(joining.dataDir, "secret.key"), join(folder.path, "secret.key"))
+  const catalogServer = joining?.catalogServer ?? (hasCatalogServer ? await libsqlServer(join(folder.path, "server")) : undefined)
+  const rowServer = joining?.rowServer ?? (hasRowServer ? await libsqlServer(join(folder.path, "rows")) : undefined)
   const flags = { ...settings, data_dir: folder.path, ...(catalogServer && { catalog_url: catalogServer.url }) }
   const environment: Record<string, string> = clickhouse ? clickhouseEnvironment(clickhouse) : {}
   const { config, described } = loadConfig({ flags, environment, workingDirectory: folder.path, plugins })
@@ -233,13 +241,15 @@ export async function startInstance({
     ...(rowServer && { rowServer: { url: rowServer.url, authToken: undefined } }),
   })
   const { organizations, sites, keys } = app.instance
-  const { id: organization } = await organizations.create({ name: "Shop" })
-  const site = await sites.create(organization, {
-    name: "Shop",
-    hosts: ["shop.example"],
-    timezone: "Europe/Berlin",
-    revenue_currency: "EUR",
-  })
+  const organization = joining?.site.organization_id ?? (await organizations.create({ name: "Shop" })).id
+  const site =
+    joining?.site ??
+    (await sites.create(organization, {
+      name: "Shop",
+      hosts: ["shop.example"],
+      timezone: "Europe/Berlin",
+      revenue_currency: "EUR",
+    }))
   const makeKey: TestInstance["makeKey"] = async (scopes, site_ids = null) =>
     (await keys.create(organization, { name: `${scopes.length} scopes`, scopes, site_access: site_ids ? "list" : "all", site_ids })).secret
   // One server object for all requests, as in the product, so that concurrent requests cannot be confused.
@@ -250,11 +260,17 @@ export async function startInstance({
     return app.fetch(request, server)
   }
   const api = apiOver(fetch)
+  let stopped: Promise<void> | undefined
+  function stop(): Promise<void> {
+    stopped ??= app.stop()
+    return stopped
+  }
   return {
     app,
     clock,
     log,
     dataDir: folder.path,
+    catalogServer,
     rowServer,
     site,
     key: await makeKey(SCOPES),
@@ -274,10 +290,11 @@ export async function startInstance({
           address,
         ),
       ),
+    stop,
     async [Symbol.asyncDispose]() {
-      await app.stop()
-      await catalogServer?.[Symbol.asyncDispose]()
-      await rowServer?.[Symbol.asyncDispose]()
+      await stop()
+      if (!joining) await catalogServer?.[Symbol.asyncDispose]()
+      if (!joining) await rowServer?.[Symbol.asyncDispose]()
       folder[Symbol.dispose]()
     },
   }

@@ -52,6 +52,11 @@ describe.skipIf(!hasClickhouse())("the program with events on ClickHouse", () =>
   }
 
   test.each<[string, Record<string, string>, string]>([
+    [
+      "rows on a server without ClickHouse",
+      { clickhouse_url: "", rows_url: "http://localhost:1" },
+      "rows_url also requires clickhouse_url",
+    ],
     ["no catalog server", { catalog_url: "" }, "clickhouse_url also requires catalog_url"],
     ["a wrong password", { clickhouse_password: "wrong" }, "ClickHouse rejected FOOTFALL_CLICKHOUSE_USER or FOOTFALL_CLICKHOUSE_PASSWORD"],
     [

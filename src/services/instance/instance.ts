@@ -242,12 +242,13 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
   const keyRotation = await openKeys({ dataDir: options.dataDir, keys, catalog, clock, random, log, audit, settings, sealedSlugs })
   const { secrets, cookieSecrets } = keyRotation
   const siteKeys = createSiteKeys({ catalog, secrets, random })
+  const storedSales = createSales(stores.events, rowServer)
   const shipped = connection?.ship({
     ...{ store: stores.events, path: placesIn(options.dataDir).events },
     ...{ node: nodes!.own, siteKey: siteKeys.siteKey, states }, // events on ClickHouse have nodes
+    deleteSales: storedSales.deleteShared,
   })
-  const storedSales = createSales(shipped?.store ?? stores.events, rowServer)
-  const { events } = storedSales
+  const events = storedSales.following(shipped?.store ?? stores.events)
   const hostRulings = await loadHostRulings(catalog)
   const handover = createHandover()
   const outbox = createOutbox({ catalog, clock, log, nodes })

@@ -4,7 +4,7 @@ import type { Catalog } from "../../store/catalog/catalog.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import type { VisitOfSale } from "../../store/events/part.ts"
 import type { RowStatements } from "../../store/events/tables/row-tables.ts"
-import { salesAfterPlace, salesInRows, salesOfVisits, storeSaleChanges, visitsOfSales } from "../../store/rows/sales.ts"
+import { deleteSales, salesAfterPlace, salesInRows, salesOfVisits, storeSaleChanges, visitsOfSales } from "../../store/rows/sales.ts"
 
 export interface StoredSales {
   /** Returns at most `limit` sale events of a site after a place, in storage order. */
@@ -17,8 +17,10 @@ export interface StoredSales {
   toQuery(siteId: number, sequences: readonly number[]): Promise<{ sales: readonly number[] } | { found: readonly VisitOfSale[] }>
   /** Sends what has changed in the store of this node to the server. Does nothing without a server. */
   send(): Promise<void>
-  /** The store of this node, whose removals end when the server has none of the removed sale events either. */
-  events: EventStore
+  /** Deletes the sale events of visits of all nodes on the server. Undefined without one. */
+  deleteShared: ((siteId: number, visits: readonly number[]) => Promise<void>) | undefined
+  /** Returns a store of this node whose removals end when the server has none of the removed sale events either. */
+  following(store: EventStore): EventStore
 }
 
 /** Changes in one transaction of the server. */
@@ -34,7 +36,8 @@ const ownSales = (events: EventStore): StoredSales => ({
   byVisit: async (siteId, visits) => events.salesByVisit(siteId, visits),
   toQuery: async (_, sales) => ({ sales }),
   send: async () => {},
-  events,
+  deleteShared: undefined,
+  following: (store) => store,
 })
 
 function sharedSales(events: EventStore, server: Catalog): StoredSales {
@@ -72,13 +75,14 @@ function sharedSales(events: EventStore, server: Catalog): StoredSales {
     byVisit: (siteId, visits) => afterSending(() => salesOfVisits(server, siteId, visits)),
     toQuery: async (siteId, sequences) => ({ found: await visitsOfSales(server, siteId, sequences) }),
     send,
-    events: {
-      ...events,
-      retain: (...args) => removed(events.retain(...args)),
-      eraseSite: (...args) => removed(events.eraseSite(...args)),
-      eraseVisits: (...args) => removed(events.eraseVisits(...args)),
-      erasePerson: (...args) => removed(events.erasePerson(...args)),
-      dropImport: (...args) => removed(events.dropImport(...args)),
-    },
+    deleteShared: (siteId, visits) => deleteSales(server, siteId, visits),
+    following: (store) => ({
+      ...store,
+      retain: (...args) => removed(store.retain(...args)),
+      eraseSite: (...args) => removed(store.eraseSite(...args)),
+      eraseVisits: (...args) => removed(store.eraseVisits(...args)),
+      erasePerson: (...args) => removed(store.erasePerson(...args)),
+      dropImport: (...args) => removed(store.dropImport(...args)),
+    }),
   }
 }

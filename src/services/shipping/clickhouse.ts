@@ -11,7 +11,7 @@ import { StoreRefusal } from "../../store/migrations.ts"
 import { ExitFault } from "../runtime/exit.ts"
 import type { StoreStates } from "../runtime/store-states.ts"
 import { sendToClickhouse } from "./network.ts"
-import { createRemovals, type Removals } from "./removals.ts"
+import { createRemovals, type RemovalOptions, type Removals } from "./removals.ts"
 import { type Shipping, startShipping } from "./shipping.ts"
 
 /** Where the events are when they are not only in the store of the node. */
@@ -35,7 +35,7 @@ interface ClickhouseConnection {
   ship(node: ShippedNode): ShippedEvents
 }
 
-interface ShippedNode {
+interface ShippedNode extends Pick<RemovalOptions, "deleteSales"> {
   store: EventStore
   /** Path of the event store. */
   path: string
@@ -96,7 +96,7 @@ export function connectClickhouse(options: ClickhouseOptions, { clock, log, vers
         prepared = attempt(Number.POSITIVE_INFINITY)
       }
     },
-    ship({ store, path, node, siteKey, states }) {
+    ship({ store, path, node, siteKey, states, deleteSales }) {
       store.beginShipping(node, siteKey)
       const shipping = startShipping({
         ...{ ...options, store, path, node, siteKey, clock },
@@ -106,7 +106,7 @@ export function connectClickhouse(options: ClickhouseOptions, { clock, log, vers
         }),
         onFault: (cause) => log.debug("an attempt to ship events failed", { cause }),
       })
-      return { clickhouse, shipping, ...createRemovals(store, { clickhouse, node, shipping }) }
+      return { clickhouse, shipping, ...createRemovals(store, { clickhouse, node, shipping, deleteSales }) }
     },
   }
 }

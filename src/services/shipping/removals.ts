@@ -1,17 +1,27 @@
 /** Removals from an instance whose events are on ClickHouse: from the store of the node, from answers at once, and later from the disks. */
 import { type Clickhouse, ClickhouseFault } from "../../store/clickhouse/client.ts"
-import { countVisits, deleteHidden, type Erasure, hideVisits, type LaterVisits, partsGone } from "../../store/clickhouse/erase.ts"
+import {
+  countVisits,
+  deleteHidden,
+  type Erasure,
+  hideVisits,
+  type LaterVisits,
+  partsGone,
+  visitsWithSales,
+} from "../../store/clickhouse/erase.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import { StoreFault } from "../../store/events/fault.ts"
 import type { ErasedRows } from "../../store/events/upkeep/upkeep.ts"
 import type { HiddenVisits } from "../erasure/erasure.ts"
 import type { Shipping } from "./shipping.ts"
 
-interface RemovalOptions {
+export interface RemovalOptions {
   clickhouse: Clickhouse
   /** Number of the node. */
   node: number
   shipping: Pick<Shipping, "settled">
+  /** Deletes the sale events of visits that are on a server. Undefined when they are in the store only. */
+  deleteSales: ((siteId: number, visits: readonly number[]) => Promise<void>) | undefined
 }
 
 /** Interval at which the store is asked for segments that wait. */
@@ -29,7 +39,7 @@ export interface Removals {
  * from the store, so that answers are right at once. It hides them again when nothing is on its way any more: some may have been shipped
  * in between, and those only.
  */
-export function createRemovals(events: EventStore, { clickhouse, node, shipping }: RemovalOptions): Removals {
+export function createRemovals(events: EventStore, { clickhouse, node, shipping, deleteSales }: RemovalOptions): Removals {
   /** Removals and deletions run one after another: without its tombstone, a visit that is still in the store would come back. */
   let latest: Promise<unknown> = Promise.resolve()
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -41,6 +51,8 @@ export function createRemovals(events: EventStore, { clickhouse, node, shipping 
   const remove = <T>(siteId: number, erasure: Erasure, fromStore: () => Promise<T>): Promise<{ ofStore: T; hidden: ErasedRows }> =>
     inTurn(async () => {
       const counted = await countVisits(clickhouse, siteId, erasure)
+      // Before they are hidden, so that a repetition after an interruption finds them.
+      if (deleteSales) for await (const visits of visitsWithSales(clickhouse, siteId, erasure)) await deleteSales(siteId, visits)
       await hideVisits(clickhouse, siteId, erasure)
       const later: LaterVisits = { node, from: events.nextSequence() }
       const ofStore = await fromStore()

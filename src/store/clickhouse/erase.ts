@@ -50,6 +50,21 @@ export async function countVisits(clickhouse: Clickhouse, siteId: number, erasur
   return counts
 }
 
+/** Yields the sequences of the visits with amounts that an erasure would hide, ascending within each list. */
+export async function* visitsWithSales(clickhouse: Clickhouse, siteId: number, erasure: Erasure): AsyncIterable<number[]> {
+  for (const { condition, parameters } of conditionsOf(erasure)) {
+    const sql = `select sequence from visits final where site_id = {site:UInt32} and kind = 'visits' and notEmpty(r.event)
+      and sequence > {after:UInt64} and ${condition} order by sequence limit ${SLICE}`
+    for (let after = 0, isAll = false; !isAll; ) {
+      const rows = await clickhouse.rows<{ sequence: string }>(sql, { parameters: { site: siteId, after, ...parameters } })
+      const sequences = rows.map(({ sequence }) => Number(sequence))
+      if (sequences.length > 0) yield sequences
+      after = sequences.at(-1) ?? after
+      isAll = rows.length < SLICE
+    }
+  }
+}
+
 /** Returns the conditions of an erasure, several when its sequences do not fit into one statement. */
 function conditionsOf(erasure: Erasure): { condition: string; parameters?: Parameters }[] {
   if (erasure === "all") return [{ condition: "1" }]

@@ -27,6 +27,11 @@ export const storeSaleChanges = (server: Catalog, { stored, removed }: SaleChang
     ])
   })
 
+/** Deletes the sale events of visits of a site, whichever node has stored them. */
+export const deleteSales = (server: Statements, siteId: number, visits: readonly number[]): Promise<void> =>
+  server.run(sql`delete from sale_events
+    where site_id = ${siteId} and visit_sequence in (select value from json_each(${JSON.stringify(visits)}))`)
+
 type StoredSale = Omit<SaleEvent, "is_repeated"> & { is_repeated: number }
 
 const read = (rows: readonly StoredSale[]): SaleEvent[] => rows.map((row) => ({ ...row, is_repeated: row.is_repeated === 1 }))

@@ -89,7 +89,7 @@ test("a sale follows its visit to another first event, and is gone when its visi
   const [after] = await sales.after(1, 0, 10)
   expect(after).toMatchObject({ place: before!.place, sequence: before!.sequence, order_id: "A" })
   expect(after!.visit_sequence).toBeGreaterThan(before!.visit_sequence)
-  expect(await sales.events.eraseSite(1, NOON + 2_000)).toBe(2)
+  expect(await sales.following(store).eraseSite(1, NOON + 2_000)).toBe(2)
   expect(await sales.after(1, 0, 10)).toEqual([])
 })
 

@@ -1,0 +1,70 @@
+/** Nodes that share a catalog, ClickHouse and the server of the rows. */
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { startInstance, type TestInstance } from "../kit.ts"
+import { hasClickhouse, startClickhouse, type TestServer } from "../store/clickhouse/server.ts"
+
+setDefaultTimeout(120_000)
+
+const purchase = (order: string, amount: number) => ({
+  ...{ n: "Purchase", u: "https://shop.example/thanks", d: "shop.example" },
+  ...{ p: { order_id: order }, $: { amount, currency: "EUR" } },
+})
+
+/** Sends purchases, and folds the sales. */
+async function sell({ collect, runJobs, clock }: TestInstance, orders: Readonly<Record<string, number>>, address = "198.51.100.1") {
+  for (const [order, amount] of Object.entries(orders))
+    expect(await collect(purchase(order, amount), { address })).toMatchObject({ status: 202 })
+  clock.advance(60_000)
+  await Bun.sleep(50) // the confirmation of what was acknowledged is recorded
+  clock.advance(300_000)
+  await runJobs()
+}
+
+async function transactions({ api, signIn }: TestInstance): Promise<unknown[]> {
+  const cookie = await signIn({ role: "owner" })
+  const { body } = await api.get("/api/private/sites/1/revenue/transactions", undefined, { cookie })
+  return (body as { data: { order_id: string; amount: { amount: string } }[] }).data
+    .map(({ order_id, amount }) => [order_id, amount.amount])
+    .sort()
+}
+
+describe.skipIf(!hasClickhouse())("nodes of one instance", () => {
+  let running: TestServer
+  beforeAll(async () => {
+    running = await startClickhouse()
+  })
+  afterEach(() => running.clickhouse.run("truncate table visits"))
+  afterAll(() => running[Symbol.asyncDispose]())
+
+  test("a node with an empty folder continues what a lost one has left: reports, sales and their removal", async () => {
+    await using lost = await startInstance({ clickhouse: running.server, hasRowServer: true })
+    await sell(lost, { A: 10, B: 20 })
+    expect(await transactions(lost)).toEqual([
+      ["A", "10.00"],
+      ["B", "20.00"],
+    ])
+    await lost.stop()
+    await using next = await startInstance({ clickhouse: running.server, joining: lost })
+    expect(next.app.instance.nodes!.own).toBe(2)
+    expect(await transactions(next)).toEqual([
+      ["A", "10.00"],
+      ["B", "20.00"],
+    ])
+    await sell(next, { B: 25, C: 30 }, "198.51.100.2")
+    expect(await transactions(next)).toEqual([
+      ["A", "10.00"],
+      ["B", "20.00"],
+      ["C", "30.00"],
+    ])
+    const summary = await next.api.get("/api/public/v1/sites/1/stats/summary?period=today&metrics=visitors,events", next.statsKey)
+    expect(summary).toMatchObject({ status: 200, body: { metrics: { visitors: 2, events: 4 } } })
+    const cookie = await next.signIn({ role: "owner" })
+    const recompute = await next.api.send("POST", "/api/private/sites/1/revenue/recompute", {}, undefined, { cookie })
+    expect(recompute.status).toBe(202)
+    await next.runJobs()
+    expect(await transactions(next)).toHaveLength(3)
+    await next.app.erasure.site(1)
+    expect(await transactions(next)).toEqual([])
+    expect(await next.app.instance.storedSales.after(1, 0, 10)).toEqual([])
+  })
+})
