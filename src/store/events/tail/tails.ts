@@ -154,7 +154,7 @@ type Counter =
   | "shipped_record"
   | "node"
 /** A counter of the store, or the flag that a site needs a sweep. */
-type StateKey = Counter | `sweep ${number}`
+type StateKey = Counter | "joined" | `sweep ${number}`
 
 export function readState(db: Database, key: StateKey): number {
   return db.query<{ value: number }, [string]>("select value from state where key = ?").get(key)?.value ?? 0
