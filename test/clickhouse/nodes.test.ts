@@ -36,6 +36,30 @@ describe.skipIf(!hasClickhouse())("nodes of one instance", () => {
   afterEach(() => running.clickhouse.run("truncate table visits"))
   afterAll(() => running[Symbol.asyncDispose]())
 
+  test("a node with an empty folder finds and erases the people, imports and visits that a lost one has recorded", async () => {
+    await using lost = await startInstance({ clickhouse: running.server, hasRowServer: true })
+    await lost.app.instance.sites.configure(1, { identity_mode: "identified" })
+    const view = { n: "pageview", u: "https://shop.example/account", d: "shop.example" }
+    for (const user of ["anna", "bert"])
+      expect(await lost.collect({ ...view, x: user }, { address: `198.51.100.${user.length}` })).toMatchObject({ status: 202 })
+    await lost.app.instance.events.importTotals({ siteId: 1, importId: 5 }, "imported_pages", [
+      { day: "2026-10-01", texts: { hostname: "shop.example", page: "/old" }, counts: { visitors: 7 } },
+    ])
+    await lost.app.instance.events.shipped(AbortSignal.timeout(20_000))
+    await lost.stop()
+    await using next = await startInstance({ clickhouse: running.server, joining: lost })
+    const { people, events } = next.app.instance
+    const site = next.app.instance.sites.directory.byId(1)!
+    const [anna, nobody] = [await people.find(site, "anna"), await people.find(site, "carl")]
+    expect([anna.length, nobody]).toEqual([1, []])
+    const pseudonyms = await people.pseudonymsOf(site, anna)
+    expect(await next.app.erasure.person(1, pseudonyms)).toMatchObject({ visits: 1 })
+    expect(await people.find(site, "anna")).toEqual([])
+    expect(await people.find(site, "bert")).toHaveLength(1)
+    expect(await events.dropTotals(1, next.clock.now())).toBe(1)
+    expect(await running.clickhouse.rows("select 1 from totals final")).toEqual([])
+  })
+
   test("a node with an empty folder continues what a lost one has left: reports, sales and their removal", async () => {
     await using lost = await startInstance({ clickhouse: running.server, hasRowServer: true })
     await sell(lost, { A: 10, B: 20 })

@@ -1,12 +1,16 @@
 /** Removals from an instance whose events are on ClickHouse: from the store of the node, from answers at once, and later from the disks. */
+import { dayNumber } from "../../domain/imported.ts"
 import { type Clickhouse, ClickhouseFault } from "../../store/clickhouse/client.ts"
 import {
   countVisits,
   deleteHidden,
   type Erasure,
+  hasVisitor,
+  hideTotalsOfOthers,
   hideVisits,
   type LaterVisits,
   partsGone,
+  type TotalsErasure,
   visitsWithSales,
 } from "../../store/clickhouse/erase.ts"
 import type { EventStore } from "../../store/events/events.ts"
@@ -67,6 +71,13 @@ export function createRemovals(events: EventStore, { clickhouse, node, shipping,
     return Math.max(ofStore, hidden.visits + hidden.clicks + hidden.opens)
   }
 
+  const removeTotals = (siteId: number, erasure: TotalsErasure, fromStore: () => Promise<number>): Promise<number> =>
+    inTurn(async () => {
+      const rows = await fromStore()
+      await shipping.settled()
+      return rows + (await hideTotalsOfOthers(clickhouse, siteId, node, erasure))
+    })
+
   return {
     store: {
       ...events,
@@ -79,15 +90,15 @@ export function createRemovals(events: EventStore, { clickhouse, node, shipping,
         const largest = (kind: keyof ErasedRows) => [kind, Math.max(ofStore[kind], hidden[kind])]
         return Object.fromEntries((["visits", "events", "clicks", "opens"] as const).map(largest)) as ErasedRows // one entry for each kind
       },
-      async dropTotals(siteId, now) {
-        const rows = await events.dropTotals(siteId, now)
-        await shipping.settled()
-        return rows
-      },
-      async retainTotals(siteId, firstDay, now) {
-        const rows = await events.retainTotals(siteId, firstDay, now)
-        await shipping.settled()
-        return rows
+      dropTotals: (siteId, now) => removeTotals(siteId, "all", () => events.dropTotals(siteId, now)),
+      retainTotals: (siteId, firstDay, now) =>
+        removeTotals(siteId, { before: dayNumber(firstDay) }, () => events.retainTotals(siteId, firstDay, now)),
+      /** A person has the same number on every node, which may have been identified by another one. */
+      async personOf(siteId, key) {
+        const known = await events.personOf(siteId, key)
+        if (known !== undefined) return known
+        const number = await events.numberOfPerson(siteId, key)
+        return (await hasVisitor(clickhouse, siteId, number).catch((error) => Promise.reject(toStoreFault(error)))) ? number : undefined
       },
       async shipped(signal) {
         await shipping.settled()
@@ -96,6 +107,7 @@ export function createRemovals(events: EventStore, { clickhouse, node, shipping,
       async dropImport(siteId, importId, now, run) {
         const erasure = { importId, ...(run !== undefined && { run }) }
         await remove(siteId, erasure, () => events.dropImport(siteId, importId, now, run))
+        await inTurn(() => hideTotalsOfOthers(clickhouse, siteId, node, erasure))
       },
     },
     hidden: {

@@ -80,6 +80,34 @@ function conditionsOf(erasure: Erasure): { condition: string; parameters?: Param
   return [{ condition: "import_id = {import:UInt32} and run = {run:UInt32}", parameters: { import: importId, run } }]
 }
 
+/** Imported totals of a site to hide: all, those of days before one, or those of an import. */
+export type TotalsErasure = "all" | { before: number } | { importId: number; run?: number }
+
+/**
+ * Hides totals that other nodes than one have imported, of which that node has nothing in its store. Returns the number of totals. Of a
+ * segment with some days before the first one that stays, all days stay on disk; answers leave them out.
+ */
+export async function hideTotalsOfOthers(clickhouse: Clickhouse, siteId: number, node: number, erasure: TotalsErasure): Promise<number> {
+  const chosen = `from totals final where site_id = {site:UInt32} and node != {node:UInt8} and ${conditionOfTotals(erasure)}`
+  const parameters = { site: siteId, node, ...(erasure !== "all" && { run: 0, ...erasure }) }
+  const [counted] = await clickhouse.rows<{ rows: string }>(`select toString(sum(rows)) as rows ${chosen}`, { parameters })
+  const hide = `insert into totals (site_id, node, segment, version, gone) select site_id, node, segment, 1, 1 ${chosen}`
+  await clickhouse.run(hide, { parameters })
+  return Number(counted!.rows) // a sum is always one row
+}
+
+function conditionOfTotals(erasure: TotalsErasure): string {
+  if (erasure === "all") return "1"
+  if ("before" in erasure) return "last_day < {before:UInt32}"
+  return `import_id = {importId:UInt32}${erasure.run === undefined ? "" : " and run = {run:UInt32}"}`
+}
+
+/** Returns whether a visitor has visits or records that were not erased. */
+export async function hasVisitor(clickhouse: Clickhouse, siteId: number, visitor: number): Promise<boolean> {
+  const sql = "select 1 from visits final where site_id = {site:UInt32} and visitor = {visitor:UInt64} limit 1"
+  return (await clickhouse.rows(sql, { parameters: { site: siteId, visitor } })).length > 0
+}
+
 /** Time for the rewrite of the parts that contain hidden visits. */
 const MUTATION_MS = 3_600_000
 /** Number of visits per statement. Their keys have to fit into a statement. */

@@ -16,6 +16,8 @@ export interface Identities {
   mayBeVisitor(siteId: number, number: number): boolean
   /** Returns the number of the visitor with a person key. */
   personOf(siteId: number, key: Hash64): Promise<number | undefined>
+  /** Returns the number by which all nodes know the visitor with a person key. Only of a store with a second engine. */
+  numberOfPerson(siteId: number, key: Hash64): Promise<number>
   /** Returns the numbers of the visitors with a stored user id: several after a change of the identity key. */
   peopleOfUser(siteId: number, userId: string): Promise<number[]>
   /** Returns the stored user ids of visitors, by number. */
@@ -35,6 +37,8 @@ interface SharedNumbers {
   of(siteId: number, ordinals: readonly number[]): Promise<number[]>
   /** Returns the ordinals of people by number. */
   people(siteId: number, numbers: readonly number[]): Promise<Map<number, number>>
+  /** Returns the number of the person with a key. */
+  ofPerson(siteId: number, key: Hash64): Promise<number>
 }
 
 /** Creates the lookups. `numbers` returns those of a store with a second engine. */
@@ -48,6 +52,8 @@ export function identitiesOf(journal: Journal, numbers: () => SharedNumbers | un
       const ordinal = translateErrors(() => personByKey(db, siteId, key)?.ordinal)
       return ordinal === undefined ? undefined : ((await numbers()?.of(siteId, [ordinal]))?.[0] ?? ordinal)
     },
+    numberOfPerson: (siteId, key) =>
+      numbers()?.ofPerson(siteId, key) ?? Promise.reject(new Error("Only a store with a second engine numbers people by their keys")),
     async peopleOfUser(siteId, userId) {
       const ordinals = translateErrors(() => ordinalsOfUser(db, siteId, userId))
       return (await numbers()?.of(siteId, ordinals)) ?? ordinals

@@ -1,3 +1,4 @@
+import { hashBytes } from "../dictionary/hash-table.ts"
 import type { Journal } from "../journal.ts"
 import type { Hash64 } from "../writer.ts"
 import { VisitorValues, visitorValue } from "./visitor-values.ts"
@@ -46,6 +47,11 @@ export class VisitorNumbers {
   async people(siteId: number, numbers: readonly number[]): Promise<Map<number, number>> {
     const { ordinals } = await this.#peopleOf(siteId)
     return new Map(numbers.flatMap((number) => (ordinals.has(number) ? [[number, ordinals.get(number)!] as const] : [])))
+  }
+
+  /** Returns the number of the person with a key, whether or not this node has identified them. */
+  async ofPerson(siteId: number, key: Hash64): Promise<number> {
+    return Number(visitorValue(await this.#siteKey(siteId), "person", hashBytes(key)))
   }
 
   /** Returns the ordinals of visitors. Compares the numbers of all visitors of the site. */
