@@ -1,5 +1,7 @@
 import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import type { Query } from "../../src/domain/query.ts"
 import { warmUp } from "../../src/query/engine/warm-up.ts"
 import { funnel } from "../../src/query/funnel/funnel.ts"
@@ -7,6 +9,9 @@ import { aggregate } from "../../src/query/measure/aggregate.ts"
 import { openEventStore } from "../../src/store/events/events.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
 import type { NewSums } from "../../src/store/events/tables/month-sums.ts"
+import { hashSources } from "../../src/store/events/tables/source-hash.ts"
+import { SUMS_VERSION } from "../../src/store/events/tables/sums-version.ts"
+import { temporaryFolder } from "../kit.ts"
 import { openTraffic, SITE } from "./traffic.ts"
 
 const DAY_MS = 86_400_000
@@ -156,10 +161,31 @@ test("the latest sums of a month fit into three tenths of a byte for each event"
   expect(names.map(({ name }) => name)).toEqual(["visitors", "two", "three"])
 })
 
-test("sums of another version of the program are not used", async () => {
+test("sums that other code has computed are not used", async () => {
   using traffic = await largeMonth()
   countries(traffic, traffic.store.storeSums)
-  const store = openEventStore(traffic.path, { now: TO, version: "9.9.9" })
+  const reopen = () => openEventStore(traffic.path, { now: TO, version: "9.9.9" }).close()
+  reopen()
+  expect(storedIn(traffic)).toBe(2)
+  const db = new Database(traffic.path)
+  db.run("update summed_months set version = 'other'")
+  db.close()
+  reopen()
   expect(storedIn(traffic)).toBe(0)
-  store.close()
+})
+
+test("the version of sums changes with any code of queries, segments and the domain, and with nothing else", () => {
+  using folder = temporaryFolder()
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(folder.path, path)), { recursive: true })
+    writeFileSync(join(folder.path, path), text)
+    return hashSources(folder.path)
+  }
+  const first = write("query/measure/sums.ts", "one")
+  expect(write("query/measure/sums.ts", "two")).not.toBe(first)
+  expect(write("query/measure/sums.ts", "one")).toBe(first)
+  expect(write("http/server.ts", "one")).toBe(first)
+  const versions = ["domain/query.ts", "query/sums.ts", "store/events/part.ts"].map((path) => write(path, "one"))
+  expect(new Set([first, ...versions]).size).toBe(4)
+  expect(SUMS_VERSION).toBe(hashSources())
 })

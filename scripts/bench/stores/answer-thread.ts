@@ -3,8 +3,9 @@ import type { Range } from "../../../src/domain/query.ts"
 import { warmUp } from "../../../src/query/engine/warm-up.ts"
 import type { EventReader } from "../../../src/store/events/part.ts"
 import { openEventReader } from "../../../src/store/events/reader.ts"
+import type { NewSums } from "../../../src/store/events/tables/month-sums.ts"
 import { answerFrom } from "./answers.ts"
-import type { Report } from "./reports.ts"
+import type { Answer, Report } from "./reports.ts"
 
 export interface Question {
   siteId: number
@@ -12,23 +13,22 @@ export interface Question {
   range: Range
 }
 
-/**
- * Opening again forgets what is in memory, as a restart does, and reads ahead as a query worker does in its first second. It is answered
- * with no rows.
- */
+/** Opening reads ahead as a query worker does in its first second. It is answered with no rows. */
 export type ToAnswers = { type: "open"; path: string; cacheBytes: number } | { type: "ask"; question: Question }
+/** Sums are to be stored. They are sent before the answer that needed them. */
+export type FromAnswers = { type: "answer"; answer: Answer } | { type: "sums"; sums: NewSums }
 
 let reader: EventReader | undefined
+const send = (message: FromAnswers): void => self.postMessage(message)
 
 self.onmessage = ({ data }: MessageEvent<ToAnswers>) => {
   if (data.type === "open") {
-    reader?.close()
-    reader = openEventReader(data.path, { cacheBytes: data.cacheBytes })
+    reader = openEventReader(data.path, { cacheBytes: data.cacheBytes, storeSums: (sums) => send({ type: "sums", sums }) })
     for (const _ of warmUp(reader, data.cacheBytes));
     Bun.gc(true)
-    self.postMessage([])
+    send({ type: "answer", answer: [] })
   } else {
     const { siteId, report, range } = data.question
-    self.postMessage(answerFrom(reader!, siteId, report, range))
+    send({ type: "answer", answer: answerFrom(reader!, siteId, report, range) })
   }
 }

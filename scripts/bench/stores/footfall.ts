@@ -9,7 +9,7 @@ import { openEventStore } from "../../../src/store/events/events.ts"
 import type { EventReader, Snapshot } from "../../../src/store/events/part.ts"
 import { openEventReader } from "../../../src/store/events/reader.ts"
 import type { Writer } from "../../../src/store/events/writer.ts"
-import type { Question, ToAnswers } from "./answer-thread.ts"
+import type { FromAnswers, Question, ToAnswers } from "./answer-thread.ts"
 import type { Contender } from "./contender.ts"
 import type { BenchVisit } from "./data.ts"
 import { type Answer, DAY_MS } from "./reports.ts"
@@ -23,7 +23,7 @@ const SEAL_EVERY = 20 // batches
 export interface Footfall extends Contender {
   path: string
   snapshot(siteId: number): Snapshot
-  /** Forgets everything in memory, as a restart does. */
+  /** Starts the thread that answers again. Sums of months that it has stored remain. */
   restart(): Promise<void>
   /** Returns the bytes of the file by what they are for, the most first. */
   parts(): [name: string, bytes: number][]
@@ -77,7 +77,7 @@ export function openFootfall(folder: string, start: number): Footfall {
     },
     bytes: () => statSync(path).size,
     answer(siteId, report, range) {
-      answers ??= openAnswers(path)
+      answers ??= openAnswers(path, now)
       return answers.ask({ siteId, report, range })
     },
     restart: async () => answers?.restart(),
@@ -122,11 +122,16 @@ function partsOf(path: string): [name: string, bytes: number][] {
 }
 
 /** Starts the thread that answers reports. Its heap is small, as that of a query worker, so that collecting garbage takes as long. */
-function openAnswers(path: string) {
-  const worker = new Worker(new URL("answer-thread.ts", import.meta.url).href)
+function openAnswers(path: string, now: number) {
+  const writer = openEventStore(path, { now, schemas: SCHEMAS })
+  const start = () => new Worker(new URL("answer-thread.ts", import.meta.url).href)
+  let worker = start()
   const request = (message: ToAnswers): Promise<Answer> => {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-    worker.onmessage = ({ data }: MessageEvent<Answer>) => resolve(data)
+    worker.onmessage = ({ data }: MessageEvent<FromAnswers>) => {
+      if (data.type === "sums") writer.storeSums(data.sums)
+      else resolve(data.answer)
+    }
     worker.onerror = ({ message }) => reject(new Error(message))
     worker.postMessage(message)
     return promise
@@ -140,10 +145,15 @@ function openAnswers(path: string) {
     },
     async restart(): Promise<void> {
       await opened
+      worker.terminate()
+      worker = start()
       opened = open()
       await opened
     },
-    close: () => worker.terminate(),
+    close() {
+      worker.terminate()
+      writer.close()
+    },
   }
 }
 

@@ -22,6 +22,7 @@ import { VisitorNumbers } from "./spool/visitor-numbers.ts"
 import { dropForeignSums, type MonthSums, monthSumsOf } from "./tables/month-sums.ts"
 import { type RowStatements, rowStatements } from "./tables/row-tables.ts"
 import { type Sales, salesOf } from "./tables/sales.ts"
+import { SUMS_VERSION } from "./tables/sums-version.ts"
 import { type Tallies, talliesOf } from "./tables/tallies.ts"
 import { readState, writeState } from "./tail/tails.ts"
 import { fillSales } from "./upkeep/fill-sales.ts"
@@ -105,23 +106,22 @@ export function openEventStore(
   // There are no readers yet, so segments that were replaced or left unfinished before the last stop can be deleted.
   const dropUnused = () => {
     dropRetired(db, Number.POSITIVE_INFINITY)
-    dropForeignSums(db, version)
+    dropForeignSums(db, SUMS_VERSION)
   }
   db.transaction(dropUnused).immediate()
   const journal = new Journal(db)
   fillSales(journal)
-  return createStore(journal, { version, tailBytes, moveLog })
+  return createStore(journal, { tailBytes, moveLog })
 }
 
 const noKeys = () => Promise.reject(new Error("A store with a spool needs the keys of sites"))
 
 interface StoreOptions {
-  version: string
   tailBytes: number
   moveLog: MoveLog | undefined
 }
 
-function createStore(journal: Journal, { version, tailBytes, moveLog }: StoreOptions): EventStore {
+function createStore(journal: Journal, { tailBytes, moveLog }: StoreOptions): EventStore {
   const { db } = journal
   const disk = new DiskSync(logOf(db.filename))
   /** Reused for every group commit. */
@@ -194,7 +194,7 @@ function createStore(journal: Journal, { version, tailBytes, moveLog }: StoreOpt
     ...extentOf(journal),
     ...talliesOf(journal),
     ...identitiesOf(journal, () => numbers),
-    ...monthSumsOf(journal, version),
+    ...monthSumsOf(journal, SUMS_VERSION),
     ...salesOf(journal, spool.shippedBelow),
     ...spool,
     confirmShipped(record, segments, now) {

@@ -111,6 +111,6 @@ export async function dropMostSums(db: Database, segments: readonly number[], co
   }
 }
 
-/** Deletes the sums of other versions of the program, which may have computed other figures, in the caller's transaction. */
+/** Deletes the sums of other versions of the code that computes them, whose figures may be others, in the caller's transaction. */
 export const dropForeignSums = (db: Database, version: string): void =>
   void db.query("delete from summed_months where version <> ?").run(version)
