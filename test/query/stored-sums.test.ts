@@ -122,6 +122,18 @@ test("the warm-up stores no sums of the parts that it reads", async () => {
   expect(stored).toEqual([])
 })
 
+test("a month of one segment that the warm-up has read is stored with its visitors", async () => {
+  using traffic = openTraffic(FROM)
+  for (let visitor = 0; visitor < 60; visitor++)
+    traffic.visit({ visitor, events: Array.from({ length: 300 }, (_, i) => ({ at: FROM + DAY_MS + visitor + i })) })
+  await traffic.store.seal(FROM + 3 * DAY_MS, true)
+  afterStart(traffic, traffic.store.storeSums, (reader) => {
+    for (const _ of warmUp(reader, 8 << 20));
+    aggregate(reader.snapshot(1), BY_COUNTRY, () => {})
+  })
+  expect(storedIn(traffic)).toBe(2)
+})
+
 test("sums of a small month are not stored", async () => {
   using traffic = openTraffic(FROM)
   traffic.visit({ visitor: 1, events: [{ at: FROM + DAY_MS }] })

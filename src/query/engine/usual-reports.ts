@@ -42,9 +42,9 @@ export function* usualReports(snapshot: Snapshot, part: Part, range = rangeOf(pa
 
 const answer = (snapshot: Snapshot, part: Part, report: Report) => aggregate(onlyPart(snapshot, part), queryOf(part, report), () => {})
 
-/** Returns a snapshot of one part. Its sums are not stored, because they are those of no month. */
+/** Returns a snapshot of one part. Nothing is kept of its reports: a month that has only this segment would seem to be read already. */
 function onlyPart({ sums: _, ...snapshot }: Snapshot, part: Part): Snapshot {
-  return { ...snapshot, parts: [part] }
+  return { ...snapshot, parts: [part], results: { get: () => undefined, set: () => {} } }
 }
 
 const by = (dimension: "page" | "source" | "event" | "goal"): Grouping => ({ by: "dimension", dimension })
