@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
-import { EventBuffer } from "../../src/ingest/commit/buffer.ts"
+import { EventBuffer, type Shipping } from "../../src/ingest/commit/buffer.ts"
 import type { StorageProblem } from "../../src/ingest/commit/storage-problems.ts"
 import { recordEvent } from "../../src/ingest/commit/visits.ts"
 import type { Candidate } from "../../src/ingest/draft.ts"
@@ -29,7 +29,7 @@ const candidate = (more: Partial<Candidate> = {}): Candidate => ({
 const broken = () => candidate({ traits: { ...NO_TRAITS, source: undefined as unknown as string }, id: `broken-${visitor}` }) // the cast causes the failure
 
 /** Creates a buffer over a real store whose disk can be made to fail. The size of its groups does not depend on the machine unless the test says so. */
-function startBuffer({ groupMs = 60_000 } = {}) {
+function startBuffer({ groupMs = 60_000, shipping }: { groupMs?: number; shipping?: Shipping } = {}) {
   const folder = temporaryFolder()
   const path = join(folder.path, "events.db")
   const clock = fixedClock(NOON)
@@ -63,6 +63,7 @@ function startBuffer({ groupMs = 60_000 } = {}) {
   const buffer = new EventBuffer({
     ...{ record: recordEvent, store: failing, clock, groupMs, onStorageProblem },
     onError: (error) => errors.push(error),
+    ...(shipping && { shipping }),
   })
   return {
     buffer,
@@ -91,6 +92,17 @@ test("simultaneous events share a commit", async () => {
   const outcomes = await Promise.all(Array.from({ length: 50 }, () => it.buffer.store([candidate()], 100)))
   expect(outcomes).toEqual(Array(50).fill([undefined]))
   expect([it.disk.writes, it.stored(), it.buffer.depth]).toEqual([1, 50, 0])
+})
+
+test("events wait for a second engine, and records whose requests were answered only for the disk", async () => {
+  const engine = Promise.withResolvers<void>()
+  using it = startBuffer({ shipping: { refusal: () => undefined, acknowledge: () => engine.promise } })
+  let isAcknowledged = false
+  const waiting = it.buffer.store([candidate()], 1).finally(() => (isAcknowledged = true))
+  expect(await it.buffer.store([candidate()], 1, true)).toEqual([undefined])
+  expect([it.disk.writes, it.stored(), isAcknowledged]).toEqual([1, 2, false])
+  engine.resolve()
+  expect(await waiting).toEqual([undefined])
 })
 
 test("two hundred events are committed without a delay", async () => {

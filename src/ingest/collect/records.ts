@@ -67,7 +67,7 @@ export async function storeRecords(intake: RecordIntake, records: readonly Arriv
 /** Stores records. When a fault in our own code fails the group, each is stored on its own, so that only the faulty one is lost. */
 async function storeOrReport(intake: RecordIntake, candidates: readonly Candidate[]): Promise<void> {
   try {
-    await intake.buffer.store(candidates, candidates.length * RECORD_BYTES)
+    await intake.buffer.store(candidates, candidates.length * RECORD_BYTES, true)
   } catch (error) {
     if (candidates.length === 1 || error instanceof AppError) report(intake)(error)
     else await Promise.all(candidates.map((candidate) => storeOrReport(intake, [candidate])))

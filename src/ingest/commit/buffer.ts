@@ -43,6 +43,8 @@ export interface Shipping {
 }
 
 interface Job extends Waiting {
+  /** Whether its request was answered before. */
+  isAnswered: boolean
   resolve(outcomes: StoreResult[]): void
   reject(reason: unknown): void
 }
@@ -53,6 +55,12 @@ interface Committed {
   outcomes: readonly StoreResult[][]
   /** Start of the commit in real time: the clock of a demo stands still and jumps. */
   begun: number
+}
+
+/** Returns a group with those of its requests that were answered before, or with the others. */
+function partOf({ group, outcomes, begun }: Committed, isAnswered: boolean): Committed {
+  const isPart = (at: number) => group[at]!.isAnswered === isAnswered
+  return { group: group.filter((_, at) => isPart(at)), outcomes: outcomes.filter((_, at) => isPart(at)), begun }
 }
 
 /** Maximum delay of the counts of dropped events, in ms. No request waits for them. */
@@ -118,16 +126,17 @@ export class EventBuffer {
 
   /**
    * Stores the events of one request, all in one transaction. Resolves once they are on disk; rejects with an AppError when
-   * none was stored. `bytes` is their approximate memory.
+   * none was stored. `bytes` is their approximate memory. With `isAnswered`, the request was answered before and does not wait for the
+   * acknowledgement of a second engine.
    */
-  store(candidates: readonly Candidate[], bytes: number): Promise<StoreResult[]> {
+  store(candidates: readonly Candidate[], bytes: number, isAnswered = false): Promise<StoreResult[]> {
     const refusal = this.#refusal(candidates.length, bytes)
     if (refusal) {
       this.#countRefused(candidates)
       return Promise.reject(refusal)
     }
     return new Promise((resolve, reject) => {
-      this.#queue.push({ candidates, bytes, resolve, reject })
+      this.#queue.push({ candidates, bytes, isAnswered, resolve, reject })
       if (this.#wait.isLocked) this.#schedule(LOCK_RETRY_MS)
       else if (this.depth >= COLLECT.groupEvents) this.#turn()
       else this.#schedule(COLLECT.groupMs)
@@ -295,15 +304,18 @@ export class EventBuffer {
     }
     this.#problems.leaveAll()
     for (const { group } of settled) this.#queue.answered(group)
-    const answer = () => this.#answerAll(settled)
-    const refuse = (reason: unknown) =>
-      this.#refuse(
-        settled.flatMap(({ group }) => group),
-        reason,
-      )
     const acknowledged = this.#shipping?.acknowledge()
-    if (acknowledged) void acknowledged.then(answer, refuse)
-    else answer()
+    if (!acknowledged) {
+      this.#answerAll(settled)
+      return true
+    }
+    this.#answerAll(settled.map((each) => partOf(each, true)))
+    const left = settled.map((each) => partOf(each, false))
+    const jobs = left.flatMap(({ group }) => group)
+    void acknowledged.then(
+      () => this.#answerAll(left),
+      (reason: unknown) => this.#refuse(jobs, reason),
+    )
     return true
   }
 
