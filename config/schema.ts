@@ -56,6 +56,7 @@ export const SETTINGS = {
     { min: 2 ** 20, max: 2 ** 50 },
     "Size in bytes of what ClickHouse has not confirmed, above which no events are accepted.",
   ),
+  spool_keep: integer(48, { min: 1, max: 87_600 }, "How long the data folder keeps a copy of what ClickHouse has confirmed, in hours."),
   ack_wait: integer(
     2_000,
     { min: 100, max: 30_000 },

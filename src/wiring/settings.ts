@@ -100,10 +100,13 @@ export const instanceOptions = ({
 
 /** Returns the options of an instance whose events are on ClickHouse. Throws `ExitFault` without a catalog server. */
 function shippedTo(config: Config, workerUrl: string): Pick<InstanceOptions, "clickhouse" | "severalNodes"> {
-  const { clickhouse_url: url, spool: spools, spool_bytes: spoolBytes, ack_wait: waitMs } = config
+  const { clickhouse_url: url, spool: spools, spool_bytes: spoolBytes, spool_keep: keepHours, ack_wait: waitMs } = config
   if (url === undefined) return {}
   if (config.catalog_url === undefined) throw new ExitFault("configuration", "clickhouse_url also requires catalog_url")
-  return { severalNodes: true, clickhouse: { server: serverOf(config, url), spools, spoolBytes, waitMs, workerUrl } }
+  return {
+    severalNodes: true,
+    clickhouse: { server: serverOf(config, url), spools, spoolBytes, keepMs: keepHours * 3_600_000, waitMs, workerUrl },
+  }
 }
 
 /** Returns the server with the rows of plugins. Throws `ExitFault` without ClickHouse, because their events would be on one node. */

@@ -57,6 +57,7 @@ const THINGS_PER_TRANSACTION = 200
 interface CounterParts {
   db: OwnTables
   engine: Pick<Engine, "tally">
+  events: Pick<Instance["events"], "counted">
   jobs: Pick<PluginJobs, "enqueue">
   log: Log
   now(): number
@@ -75,7 +76,7 @@ interface Position extends FoldPosition {
 const START: Position = { ...FOLD_START, target: null, done_id: 0 }
 
 export const ownCounters =
-  ({ db, engine, jobs, log, now, directory, node }: CounterParts) =>
+  ({ db, engine, events, jobs, log, now, directory, node }: CounterParts) =>
   <Thing, Added>(options: CounterOptions<Thing, Added>): Counters => {
     const positions = raw(options.positions)
     /** Time of the latest record by site. */
@@ -93,6 +94,7 @@ export const ownCounters =
       const site = directory.byId(siteId)
       if (!site) return
       const since = await positionOf(siteId)
+      events.counted(siteId, options.kind, since.sequence)
       if (since.target !== null) await countAfter(site, since)
       await countAfter(site, since.target === null ? since : await positionOf(siteId))
     }

@@ -118,7 +118,7 @@ export function hostsOf(options: HostOptions): (plugin: AnyPlugin) => Host<Recor
       engine: options.engine,
       slugs: ownSlugs(own),
       trash: ownTrash({ ...own, directory }),
-      counters: ownCounters({ ...own, directory, node: instance.nodes?.own ?? 0 }),
+      counters: ownCounters({ ...own, directory, events: instance.events, node: instance.nodes?.own ?? 0 }),
       audit,
       jobs,
       exclusively: instance.exclusive.run,

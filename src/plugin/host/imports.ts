@@ -106,12 +106,12 @@ export const importWriters = ({ events, visible, sales, sites, siteKeys, now }: 
 /** Number of visits after which other work gets a turn. */
 const SLICE = 10_000
 
-async function daysOf(starts: Iterable<Float64Array>, timezone: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
+async function daysOf(starts: ReturnType<EventStore["visitStarts"]>, timezone: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
   const days = new Set<string>()
   // Visits of a segment are ordered by start, so the day is computed only when it changes.
   let [from, to] = [0, 0]
   let visits = 0
-  for (const part of starts) {
+  for await (const part of starts) {
     for (const start of part) {
       if (++visits % SLICE === 0) {
         await Bun.sleep(0)

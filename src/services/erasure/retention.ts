@@ -5,6 +5,7 @@ import { refuseFaults } from "../../domain/error.ts"
 import type { Job } from "../../domain/job.ts"
 import { inspect } from "../../domain/shape.ts"
 import type { Site } from "../../domain/site.ts"
+import type { Clickhouse } from "../../store/clickhouse/client.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import { type Audit, recorded } from "../audit/audit.ts"
 import type { Alongside } from "../definitions/site-things.ts"
@@ -69,6 +70,8 @@ export interface RetentionOptions {
   audit: Audit
   beginJob: BeginJob
   hooks: DataHooks
+  /** What has the events. Undefined when they are only in the data folder. */
+  shipped: { clickhouse: Clickhouse } | undefined
   /** Changes settings of the instance. Only in the console. */
   changeSettings?(actor: Actor, changes: object, beside: BesideSettings): Promise<unknown>
   /** Returns bytes and events of columnar segments by site. */

@@ -198,6 +198,7 @@ async function watchDisk({ dataDir, health, alarms }: UpkeepOptions): Promise<vo
 
 const shippingTasks = ({ health }: UpkeepOptions, { shipping, hidden }: Pick<ShippedEvents, "shipping" | "hidden">): Task[] => [
   { name: "watch-shipping", every: 1, run: async () => watchShipping(health, shipping.state) },
+  { name: "drop-shipped-visits", every: 10 * MINUTE, run: shipping.dropShipped },
   { name: "delete-hidden-visits", every: 60 * MINUTE, isShared: true, run: hidden.delete },
 ]
 

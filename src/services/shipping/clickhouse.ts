@@ -4,6 +4,7 @@ import type { Log } from "../../domain/log.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
 import { hadNodes } from "../../store/catalog/nodes.ts"
 import { type Clickhouse, ClickhouseFault, type ClickhouseServer, createClickhouse } from "../../store/clickhouse/client.ts"
+import { contentsOf } from "../../store/clickhouse/contents.ts"
 import { migrateClickhouse } from "../../store/clickhouse/migrate.ts"
 import { probeClickhouse } from "../../store/clickhouse/probe.ts"
 import type { EventStore } from "../../store/events/events.ts"
@@ -21,6 +22,8 @@ export interface ClickhouseOptions {
   spools: boolean
   /** Limit of what ClickHouse does not have, in bytes. */
   spoolBytes: number
+  /** How long the node keeps what ClickHouse has confirmed. */
+  keepMs: number
   /** How long an acknowledgement waits for ClickHouse. */
   waitMs: number
   /** URL of the shipping thread. */
@@ -97,7 +100,7 @@ export function connectClickhouse(options: ClickhouseOptions, { clock, log, vers
       }
     },
     ship({ store, path, node, siteKey, states, deleteSales }) {
-      store.beginShipping(node, siteKey)
+      store.beginShipping(node, siteKey, contentsOf(clickhouse))
       const shipping = startShipping({
         ...{ ...options, store, path, node, siteKey, clock },
         prepared: prepared.catch((error) => {

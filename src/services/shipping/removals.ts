@@ -1,6 +1,7 @@
 /** Removals from an instance whose events are on ClickHouse: from the store of the node, from answers at once, and later from the disks. */
 import { dayNumber } from "../../domain/imported.ts"
 import { type Clickhouse, ClickhouseFault } from "../../store/clickhouse/client.ts"
+import { quartersOf, spanOf } from "../../store/clickhouse/contents.ts"
 import {
   countVisits,
   deleteHidden,
@@ -13,6 +14,7 @@ import {
   type TotalsErasure,
   visitsWithSales,
 } from "../../store/clickhouse/erase.ts"
+import { SEGMENT_KINDS } from "../../store/events/bytes/lanes.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import { StoreFault } from "../../store/events/fault.ts"
 import type { ErasedRows } from "../../store/events/upkeep/upkeep.ts"
@@ -56,14 +58,24 @@ export function createRemovals(events: EventStore, { clickhouse, node, shipping,
     inTurn(async () => {
       const counted = await countVisits(clickhouse, siteId, erasure)
       // Before they are hidden, so that a repetition after an interruption finds them.
-      if (deleteSales) for await (const visits of visitsWithSales(clickhouse, siteId, erasure)) await deleteSales(siteId, visits)
+      for await (const visits of visitsWithSales(clickhouse, siteId, erasure)) {
+        await events.forgetSales(siteId, visits)
+        await deleteSales?.(siteId, visits)
+      }
       await hideVisits(clickhouse, siteId, erasure)
       const later: LaterVisits = { node, from: events.nextSequence() }
       const ofStore = await fromStore()
       await shipping.settled()
       await hideVisits(clickhouse, siteId, erasure, later)
+      if (counted.length > 0) await forget(siteId)
       return { ofStore, hidden: rowsOf(counted) }
     })
+
+  /** Removes from the store what it has of visits that it has dropped. */
+  async function forget(siteId: number): Promise<void> {
+    for (const kind of SEGMENT_KINDS) events.setDroppedSpan(siteId, kind, await spanOf(clickhouse, siteId, kind))
+    await events.sweepSite(siteId)
+  }
 
   /** Returns the larger number: some visits are only on ClickHouse, and the last ones perhaps only in the store. */
   async function visitsRemoved(siteId: number, erasure: Erasure, fromStore: () => Promise<number>): Promise<number> {
@@ -90,6 +102,7 @@ export function createRemovals(events: EventStore, { clickhouse, node, shipping,
         const largest = (kind: keyof ErasedRows) => [kind, Math.max(ofStore[kind], hidden[kind])]
         return Object.fromEntries((["visits", "events", "clicks", "opens"] as const).map(largest)) as ErasedRows // one entry for each kind
       },
+      visitStarts: (siteId, importId = 0) => quartersOf(clickhouse, siteId, importId),
       dropTotals: (siteId, now) => removeTotals(siteId, "all", () => events.dropTotals(siteId, now)),
       retainTotals: (siteId, firstDay, now) =>
         removeTotals(siteId, { before: dayNumber(firstDay) }, () => events.retainTotals(siteId, firstDay, now)),

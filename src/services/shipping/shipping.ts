@@ -13,7 +13,7 @@ import type { FromShipper, ToShipper } from "./messages.ts"
 export interface ShippingOptions {
   /** URL of `worker.ts`. */
   workerUrl: string
-  store: Pick<EventStore, "lastRecord" | "confirmShipped" | "unshipped" | "hasUnshippedVisits" | "sync">
+  store: Pick<EventStore, "lastRecord" | "confirmShipped" | "unshipped" | "hasUnshippedVisits" | "dropShipped" | "sync">
   /** Path of the event store. */
   path: string
   /** Number of the node, 1 to 255. */
@@ -29,6 +29,8 @@ export interface ShippingOptions {
   spools?: boolean
   /** Limit of the spool in bytes. */
   spoolBytes: number
+  /** How long the store keeps what ClickHouse has confirmed. Default: 48 hours. */
+  keepMs?: number
   /** How long an acknowledgement waits for ClickHouse. Default: 2 s. */
   waitMs?: number
   /** Called for each failed attempt to ship. */
@@ -47,11 +49,14 @@ export interface Shipping extends BufferShipping {
   readonly isLate: boolean
   /** Resolves once ClickHouse has what the store contains now, and no earlier insert is on its way. */
   settled(): Promise<void>
+  /** Deletes from the store the sealed visits that ClickHouse has had for long enough. */
+  dropShipped(): Promise<void>
   /** Ends the thread, and what waits for it. The rest is shipped after the next start. */
   stop(): void
 }
 
 const WAIT_MS = 2_000
+const KEEP_MS = 48 * 3_600_000
 /** Interval at which the size of a growing spool is compared with its limit, and commits are looked for that brought no event. */
 const WATCH_MS = 1_000
 /** Age from which events that ClickHouse lacks are late. */
@@ -61,7 +66,7 @@ const RESTART_MS = 1_000
 
 /** Starts to ship what a store with a spool contains. */
 export function startShipping(options: ShippingOptions): Shipping {
-  const { store, clock, spools = true, spoolBytes, waitMs = WAIT_MS, onFault = () => {} } = options
+  const { store, clock, spools = true, spoolBytes, keepMs = KEEP_MS, waitMs = WAIT_MS, onFault = () => {} } = options
   const unconfirmed = () => new AppError("unavailable", "Events cannot be stored for now.", { retry_after: 10 })
   const acknowledgements = new Acknowledgements({ clock, waitMs, mayRelyOnDisk: spools, refusal: unconfirmed })
   let isFull = false
@@ -163,6 +168,7 @@ export function startShipping(options: ShippingOptions): Shipping {
       post({ type: "settle", id: lastSettling })
       return promise
     },
+    dropShipped: () => store.dropShipped(clock.now() - keepMs, clock.now()),
     refusal() {
       if (isFull) return new AppError("storage_full", "The spool is full.", { retry_after: 10 })
       return acknowledgements.isSpooling && !spools ? unconfirmed() : undefined

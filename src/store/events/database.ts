@@ -22,6 +22,7 @@ import dictionaryValues from "./migrations/0009_dictionary_values.sql" with { ty
 import columnGroups from "./migrations/0010_column_groups.sql" with { type: "text" }
 import spool from "./migrations/0011_spool.sql" with { type: "text" }
 import monthSums from "./migrations/0012_month_sums.sql" with { type: "text" }
+import dropped from "./migrations/0013_dropped.sql" with { type: "text" }
 
 /** `application_id` of every event store. */
 export const EVENTS_ID = 0x46464556
@@ -41,6 +42,7 @@ export const EVENT_SCHEMA: MigrationList = {
     { name: "0010_column_groups", sql: columnGroups },
     { name: "0011_spool", sql: spool },
     { name: "0012_month_sums", sql: monthSums },
+    { name: "0013_dropped", sql: dropped },
   ],
 }
 

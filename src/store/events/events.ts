@@ -17,6 +17,7 @@ import { type FaultKind, StoreFault, translateErrors } from "./fault.ts"
 import { Group } from "./group.ts"
 import { Journal } from "./journal.ts"
 import { LogRecord } from "./log.ts"
+import type { Elsewhere, ElsewhereOf } from "./spool/dropped.ts"
 import { type Spool, spoolOf } from "./spool/spool.ts"
 import { VisitorNumbers } from "./spool/visitor-numbers.ts"
 import { dropForeignSums, type MonthSums, monthSumsOf } from "./tables/month-sums.ts"
@@ -71,9 +72,10 @@ export interface EventStore extends Upkeep, Extent, Tallies, Identities, Sales, 
   probe(): void
   /**
    * Makes the store the source of a second engine, with everything that it contains. Call it at each start, with the function that returns
-   * the key of a site's pseudonyms. Sales are then announced when the engine has their events.
+   * the key of a site's pseudonyms. Sales are then announced when the engine has their events. `elsewhere` tells what the engine has; without it,
+   * nothing must be dropped.
    */
-  beginShipping(node: number, siteKey: SiteKeyOf): void
+  beginShipping(node: number, siteKey: SiteKeyOf, elsewhere?: Elsewhere): void
   /** Sets the listener that is called after a commit with sales, once for each site. It must not throw. */
   onSales(listener: (siteId: number) => void): void
   close(): void
@@ -128,6 +130,7 @@ function createStore(journal: Journal, { tailBytes, moveLog }: StoreOptions): Ev
   const logRecord = new LogRecord()
   let siteKey: SiteKeyOf = noKeys
   let numbers: VisitorNumbers | undefined
+  let elsewhere: ElsewhereOf | undefined
   const spool = spoolOf(journal)
   /** Sites with sales that the second engine may not have, with the sequence before which these are. */
   const unannounced = new Map<number, number>()
@@ -190,7 +193,14 @@ function createStore(journal: Journal, { tailBytes, moveLog }: StoreOptions): Ev
   }
 
   return {
-    ...createUpkeep(journal, { tailBytes, siteKey: (siteId) => siteKey(siteId), ordinalsOf, sync: () => disk.sync() }),
+    ...createUpkeep(journal, {
+      tailBytes,
+      siteKey: (siteId) => siteKey(siteId),
+      ordinalsOf,
+      sync: () => disk.sync(),
+      counted: spool.positions,
+      elsewhere: () => elsewhere,
+    }),
     ...extentOf(journal),
     ...talliesOf(journal),
     ...identitiesOf(journal, () => numbers),
@@ -228,9 +238,18 @@ function createStore(journal: Journal, { tailBytes, moveLog }: StoreOptions): Ev
     probe() {
       journal.commit(() => writeState(db, "generation", readState(db, "generation")))
     },
-    beginShipping(node, given) {
+    beginShipping(node, given, engine) {
       siteKey = given
-      numbers = new VisitorNumbers(journal, node, given)
+      const shared = new VisitorNumbers(journal, node, given)
+      numbers = shared
+      elsewhere = engine && {
+        texts: engine.texts,
+        async visitors(siteId, ordinals) {
+          const ofSite = await shared.of(siteId, ordinals)
+          const found = await engine.visitors(siteId, ofSite)
+          return ordinals.filter((_, at) => found.has(ofSite[at]!))
+        },
+      }
       spool.begin(node)
     },
     onSales(listener) {

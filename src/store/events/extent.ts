@@ -3,14 +3,15 @@ import { appliedMigrations } from "./database.ts"
 import { hasTextEnding, numberOf } from "./dictionary/texts.ts"
 import { translateErrors } from "./fault.ts"
 import type { Journal } from "./journal.ts"
+import { droppedSpan } from "./spool/dropped.ts"
 import { openSegments } from "./upkeep/segments.ts"
 
 /** Amount and time span of the stored data. Times are epoch milliseconds, and undefined when there is no data. */
 export interface Extent {
   /** Returns the start of the site's first visit, or of the first record of an area. Hidden imports do not count. */
   firstAt(siteId: number, kind?: SegmentKind): number | undefined
-  /** Yields the starts of the site's visits, or of those of one import, segment by segment. */
-  visitStarts(siteId: number, importId?: number): Iterable<Float64Array>
+  /** Yields the starts of the site's visits, or of those of one import, segment by segment. A second engine yields them rounded down to 15 minutes. */
+  visitStarts(siteId: number, importId?: number): Iterable<Float64Array> | AsyncIterable<Float64Array>
   /** Returns the time of the site's latest event. Imports do not count. */
   lastAt(siteId: number): number | undefined
   /** Returns whether the site has events from a host (without `www.`), or from any subdomain if it is written as `*.shop.example`. */
@@ -29,8 +30,9 @@ export function extentOf(journal: Journal): Extent {
       const sql = `select min(min_start) as start from segments
         where site_id = ? and kind = ? and import_id = 0 and retired_at is null`
       const sealed = translateErrors(() => db.query<{ start: number | null }, [number, string]>(sql).get(siteId, kind)?.start)
-      const first = Math.min(sealed ?? Number.POSITIVE_INFINITY, siteTail(siteId, kind)?.minStart ?? Number.POSITIVE_INFINITY)
-      return first === Number.POSITIVE_INFINITY ? undefined : first
+      const dropped = translateErrors(() => droppedSpan(db, siteId, kind)?.firstAt)
+      const starts = [sealed, dropped, siteTail(siteId, kind)?.minStart].filter((start) => typeof start === "number")
+      return starts.length === 0 ? undefined : Math.min(...starts)
     },
     *visitStarts(siteId, importId = 0) {
       for (const { part, kind } of translateErrors(() => openSegments(db, siteId)))
@@ -41,7 +43,8 @@ export function extentOf(journal: Journal): Extent {
     lastAt(siteId) {
       const sql = `select max(max_at) as at from segments where site_id = ? and kind = 'visits' and import_id = 0 and retired_at is null`
       const sealed = translateErrors(() => db.query<{ at: number | null }, [number]>(sql).get(siteId)?.at)
-      const last = Math.max(sealed ?? 0, siteTail(siteId)?.maxAt ?? 0)
+      const dropped = translateErrors(() => droppedSpan(db, siteId, "visits")?.lastAt)
+      const last = Math.max(sealed ?? 0, dropped ?? 0, siteTail(siteId)?.maxAt ?? 0)
       return last === 0 ? undefined : last
     },
     hasEventsFrom(siteId, host) {

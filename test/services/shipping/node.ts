@@ -34,6 +34,12 @@ const running = Bun.serve({
       await store.seal(clock.now() + 40 * 60_000, true)
       return new Response()
     },
+    "/drop": async () => {
+      await shipping.dropShipped()
+      await store.dropRetired(clock.now() + 60_000)
+      await store.returnFreePages()
+      return Response.json(store.facts().segments)
+    },
     "/": async (request) => {
       const amounts = (await request.json()) as number[]
       const candidates = amounts.map((amount) => ({

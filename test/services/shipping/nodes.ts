@@ -6,6 +6,7 @@ import type { Unshipped } from "../../../src/store/events/spool/spool.ts"
 export interface NodeOptions {
   spools?: boolean
   spoolBytes?: number
+  keepMs?: number
   waitMs?: number
 }
 
@@ -25,6 +26,8 @@ export interface RunningNode {
   send(amounts: readonly number[]): Promise<NodeAnswer>
   state(): Promise<NodeState>
   seal(): Promise<void>
+  /** Deletes what ClickHouse has had for long enough. Resolves with the number of segments that are left. */
+  drop(): Promise<number>
   /** Ends the process without warning. */
   kill(): Promise<void>
   stop(): Promise<void>
@@ -53,6 +56,7 @@ export async function startNode(folder: string, number: number, server: Clickhou
     async seal() {
       await fetch(`${url}/seal`)
     },
+    drop: async () => (await fetch(`${url}/drop`)).json() as Promise<number>, // see node.ts
     kill: () => end("SIGKILL"),
     stop: () => end("SIGTERM"),
   }
@@ -93,8 +97,8 @@ export class Load {
   }
 }
 
-/** What happens to an insert on its way to the server. Unlike when it is unreachable, it answers queries while it refuses inserts. */
-export type Trouble = "none" | "late" | "fails after storing" | "refused" | "unreachable"
+/** What happens to an insert on its way to the server. It answers queries while it refuses inserts, and as an old version when it is old. */
+export type Trouble = "none" | "late" | "fails after storing" | "refused" | "unreachable" | "old"
 
 /** Pause before a late answer, in milliseconds. */
 const LATE_MS = 1_500
@@ -103,7 +107,8 @@ const LATE_MS = 1_500
 export function startProxy(server: ClickhouseServer) {
   const proxy = {
     trouble: "none" as Trouble,
-    inserts: 0,
+    /** Texts of all statements, without the rows of inserts. */
+    statements: [] as string[],
     server,
     [Symbol.dispose]: () => void running.stop(true),
   }
@@ -117,9 +122,11 @@ export function startProxy(server: ClickhouseServer) {
       const { trouble } = proxy
       if (trouble === "refused" && searchParams.has("query")) return new Response("Code: 242. DB::Exception: read only", { status: 500 })
       if (trouble === "unreachable") return new Response("", { status: 502 })
-      proxy.inserts++
       const { method, headers } = request
-      const response = await fetch(`${server.url}${pathname}${search}`, { method, headers, body: await request.bytes() })
+      const body = await request.bytes()
+      proxy.statements.push(searchParams.get("query") ?? new TextDecoder().decode(body))
+      const response = await fetch(`${server.url}${pathname}${search}`, { method, headers, body })
+      if (trouble === "old") return new Response((await response.text()).replace('"version":1', '"version":0'))
       if (trouble === "late") await Bun.sleep(LATE_MS)
       return trouble === "fails after storing" ? new Response("the answer was lost", { status: 500 }) : response
     },

@@ -135,6 +135,33 @@ describe.skipIf(!hasClickhouse())("a node that ships to ClickHouse", () => {
     await expectExact([1, 2, 3])
   })
 
+  test("a node that was killed while it deleted what ClickHouse has, has lost nothing", async () => {
+    const folder = newFolder()
+    const acknowledged: number[] = []
+    for (let round = 0; round < 2 * ROUNDS; round++) {
+      const node = await start({ keepMs: -1_000, waitMs: 200 }, folder)
+      const load = new Load(node, 1 + round * 1_000_000, 3)
+      let isKilled = false
+      const dropping = (async () => {
+        while (!isKilled) {
+          await node.seal().catch(() => {})
+          await node.drop().catch(() => {})
+        }
+      })()
+      await Bun.sleep(LOAD_MS + 53 * round)
+      await node.kill()
+      isKilled = true
+      await dropping
+      await load.stop()
+      acknowledged.push(...load.acknowledged.keys())
+    }
+    const node = await start({ keepMs: -1_000 }, folder)
+    await node.seal()
+    await drained(node)
+    await until(async () => (await node.drop()) === 0)
+    await expectExact(acknowledged)
+  })
+
   test("a killed node whose folder is gone has lost nothing that it acknowledged while it shipped", async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const folder = newFolder()

@@ -124,6 +124,30 @@ describe.skipIf(!hasClickhouse())("shipping visits to ClickHouse", () => {
     expect(await versions()).toBe(1)
   })
 
+  test("records are kept until they are counted", async () => {
+    using life = new ShippingLife(running)
+    for (const click of [1, 2])
+      life.store.write(NOON, (writer) => {
+        const clicked = event({ at: NOON, name: "link_click", props: [["url", `/${click}`]] })
+        writer.record(1, "clicks", { visitor: undefined, traits: NO_TRAITS, event: clicked }, DAY)
+      })
+    const last = life.store.nextSequence() >> 8
+    await life.ship()
+    await life.store.seal(NOON + 40 * MINUTE, true)
+    await life.ship()
+    const later = NOON + 90 * MINUTE
+    for (const [sequence, left] of [
+      [undefined, 1],
+      [last - 2, 1],
+      [last - 1, 0],
+    ] as const) {
+      if (sequence !== undefined) life.store.counted(1, "clicks", sequence)
+      await life.store.dropShipped(later, later)
+      expect(life.store.facts().segments).toBe(left)
+    }
+    expect(life.store.firstAt(1, "clicks")).toBe(NOON)
+  })
+
   for (let seed = 1; seed <= bySize({ check: 4, full: 20, release: 100 }); seed++)
     test(`random traffic, seals, restarts and failed inserts end in the same visits (seed ${seed})`, async () => {
       const random = seededRandom(seed)

@@ -4,11 +4,12 @@
  */
 import type { Database } from "bun:sqlite"
 import { StoreRefusal } from "../../migrations.ts"
-import { SEGMENT_KINDS } from "../bytes/lanes.ts"
+import { laneOf, SEGMENT_KINDS, type SegmentKind } from "../bytes/lanes.ts"
 import type { Journal } from "../journal.ts"
 import type { Part } from "../part.ts"
 import type { SiteTail } from "../tail/tail.ts"
 import { readState, writeState } from "../tail/tails.ts"
+import { setDroppedSpan, type TimeSpan } from "./dropped.ts"
 import { sharedSequence } from "./sequences.ts"
 
 const KINDS = SEGMENT_KINDS.map((kind) => `'${kind}'`).join(", ")
@@ -45,16 +46,27 @@ export interface Spool {
   hasUnshippedSegments(): boolean
   /** Returns whether there are such segments with recorded visits: those that were sealed before they were shipped. */
   hasUnshippedVisits(): boolean
+  /** Takes note that the records of a kind up to a sequence are in the counters of their area. Others are not dropped. */
+  counted(siteId: number, kind: SegmentKind, sequence: number): void
+  /** Stores the time span of what the engine has of a kind, after visits were removed there. */
+  setDroppedSpan(siteId: number, kind: SegmentKind, span: TimeSpan | undefined): void
   /** Returns the sequence before which the engine is known to have all events. Without a spool there is no limit. */
   shippedBelow(): number
 }
 
-export function spoolOf(journal: Journal): Spool & { begin(node: number): void } {
+interface OwnSpool extends Spool {
+  begin(node: number): void
+  /** Positions of the counters of records, by lane. */
+  readonly positions: ReadonlyMap<number, number>
+}
+
+export function spoolOf(journal: Journal): OwnSpool {
   const { db } = journal
   /** Last record up to which the engine has every change. */
   let confirmed = shippedRecord(db) ?? 0
   /** The last record and the next sequence at a moment, until the engine has everything up to then. */
   let mark: { record: number; sequence: number } | undefined
+  const positions = new Map<number, number>()
   let below = shippedRecord(db) === undefined ? Number.POSITIVE_INFINITY : 0
 
   function follow(): void {
@@ -99,6 +111,9 @@ export function spoolOf(journal: Journal): Spool & { begin(node: number): void }
     shipped: async () => {},
     hasUnshippedSegments: () => nextUnshipped(db, 0) !== undefined,
     hasUnshippedVisits: () => db.query("select 1 from spool where shipped_at is null and floor is not null limit 1").get() !== null,
+    positions,
+    counted: (siteId, kind, sequence) => void positions.set(laneOf(siteId, kind), sequence),
+    setDroppedSpan: (siteId, kind, span) => journal.append(() => setDroppedSpan(db, siteId, kind, span)),
     shippedBelow() {
       if (below < Number.POSITIVE_INFINITY) follow()
       return below

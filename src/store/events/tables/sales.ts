@@ -35,6 +35,8 @@ export interface Sales {
    * any. Idempotent.
    */
   showSales(runs: readonly ShownRun[]): Promise<boolean>
+  /** Deletes the sale events of visits that were removed from the second engine, given by the sequence of their first event. */
+  forgetSales(siteId: number, visits: readonly number[]): Promise<void>
   /** Returns whether `showSales` has something to do. */
   hasHiddenSales(runs: readonly ShownRun[]): boolean
   /** Records from now on which sale events change, beginning with all that are stored. Call it at each start. */
@@ -75,6 +77,11 @@ export function salesOf(journal: Journal, shippedBelow: () => number): Sales {
     salesBySequence: (siteId, sequences) => translateErrors(() => listBySequence(db, siteId, sequences)),
     salesByVisit: (siteId, visits) => translateErrors(() => listByVisit(db, siteId, visits)),
     hasHiddenSales,
+    async forgetSales(siteId, visits) {
+      const sequences = visits.length === 0 ? [] : translateErrors(() => ownSalesOfVisits(db, siteId, visits))
+      const rest = await dropMostSales(db, sequences, journal.append)
+      journal.append(() => dropSales(db, rest))
+    },
     async showSales(runs) {
       if (!hasHiddenSales(runs)) return false
       for (const one of runs) while (journal.change(() => showSlice(journal, one))) await Bun.sleep(0)
@@ -179,6 +186,12 @@ function listByVisit(db: Database, siteId: number, visits: readonly number[]): S
   const sql = `select ${COLUMNS} from sale_events
     where site_id = ? and visit_sequence in (select value from json_each(?)) order by sequence`
   return readSales(db, db.query<StoredSale, [number, string]>(sql).all(siteId, ownSequences(db, visits)))
+}
+
+function ownSalesOfVisits(db: Database, siteId: number, visits: readonly number[]): number[] {
+  const sql = "select sequence from sale_events where site_id = ? and visit_sequence in (select value from json_each(?)) order by sequence"
+  const rows = db.query<{ sequence: number }, [number, string]>(sql).all(siteId, ownSequences(db, visits))
+  return rows.map(({ sequence }) => sequence)
 }
 
 const HIDDEN = "from sale_events indexed by sale_events_pending where import_id = ? and run <= ? and sequence < 0"

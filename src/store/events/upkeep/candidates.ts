@@ -73,6 +73,10 @@ export class Candidates {
     for (const [name, numbers] of this.#texts) for (const number of numbers) yield [name, number]
   }
 
+  byDictionary(): Iterable<readonly [DictionaryName, NumberSet]> {
+    return this.#texts
+  }
+
   addText(name: DictionaryName, number: number): void {
     this.#numbers(name).add(number)
   }

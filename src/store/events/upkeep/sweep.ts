@@ -3,8 +3,9 @@ import type { DictionaryName } from "../../../domain/dimension.ts"
 import { lanesOf } from "../bytes/lanes.ts"
 import { ColumnCache } from "../cache.ts"
 import { deletePerson } from "../dictionary/identities.ts"
-import { numberOf } from "../dictionary/texts.ts"
+import { numberOf, textOf } from "../dictionary/texts.ts"
 import type { Journal } from "../journal.ts"
+import type { ElsewhereOf } from "../spool/dropped.ts"
 import { runStepsYielding } from "../steps.ts"
 import { readState, writeState } from "../tail/tails.ts"
 import { openTotals } from "../totals.ts"
@@ -36,12 +37,16 @@ export function sitesDueForSweep(db: Database): number[] {
 }
 
 /**
- * Blanks the texts that no row refers to after visits were removed, and deletes such person keys. The numbers of texts stay assigned.
- * `removed` are the texts and visitors of the removed visits; without it, all of the site are examined. It works in slices with events
+ * Blanks the texts that no row refers to after visits were removed, and deletes such person keys. The numbers of texts stay assigned. Rows of
+ * a second engine count: `elsewhere` asks for them. `removed` are the texts and visitors of the removed visits; without it, all of the site are examined. It works in slices with events
  * arriving in between, whose references are tracked while it runs. The caller waits for the disk. An interrupted sweep stays due and
  * starts from the beginning, without `removed`.
  */
-export async function sweep(journal: Journal, siteId: number, removed?: Candidates): Promise<void> {
+export async function sweep(
+  journal: Journal,
+  siteId: number,
+  { removed, elsewhere }: { removed?: Candidates | undefined; elsewhere?: ElsewhereOf | undefined } = {},
+): Promise<void> {
   const { db, memory } = journal
   const used = memory.uses.watch(siteId)
   const change = (work: () => void): void => {
@@ -52,6 +57,7 @@ export async function sweep(journal: Journal, siteId: number, removed?: Candidat
     const candidates = removed ?? (await everyText(db, siteId))
     candidates.visitors = await personsAmong(db, siteId, removed?.visitors)
     await keepUnused(journal, siteId, candidates)
+    if (elsewhere && !candidates.isEmpty) await keepUnusedElsewhere(db, siteId, candidates, elsewhere)
     let isBegun = false
     for (const slice of slicesOf(candidates.texts())) {
       change(() => {
@@ -95,6 +101,17 @@ async function keepUnused({ db, memory }: Journal, siteId: number, candidates: C
     const tail = memory.tails.find(lane)
     if (tail) await runStepsYielding(candidates.keepUnusedBy(tail))
   }
+}
+
+/** Removes the candidates that visits of the engine refer to. */
+async function keepUnusedElsewhere(db: Database, siteId: number, candidates: Candidates, elsewhere: ElsewhereOf): Promise<void> {
+  for (const [name, numbers] of candidates.byDictionary()) {
+    const key = name.startsWith("property:") ? textOf(db, siteId, "property", Number(name.slice("property:".length))) : undefined
+    if (numbers.size === 0 || key === "") continue
+    const isUsed = await elsewhere.texts(siteId, name, key)
+    for (const number of [...numbers]) if (isUsed(textOf(db, siteId, name, number))) numbers.delete(number)
+  }
+  for (const ordinal of await elsewhere.visitors(siteId, [...candidates.visitors])) candidates.visitors.delete(ordinal)
 }
 
 function blank({ db, memory }: Journal, siteId: number, name: DictionaryName, id: number): void {

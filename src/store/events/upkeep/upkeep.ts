@@ -20,6 +20,7 @@ import { type ImportedVisit, packVisits, VisitBatch } from "../import-batch.ts"
 import { buildBatch, releaseSegment } from "../import-segments.ts"
 import type { Journal } from "../journal.ts"
 import type { Part } from "../part.ts"
+import { addToDropped, type ElsewhereOf, withoutUncounted } from "../spool/dropped.ts"
 import { ownSequence } from "../spool/sequences.ts"
 import { dropUnneeded, shippedBefore, shippedRecord } from "../spool/spool.ts"
 import { saveValues } from "../spool/visitor-values.ts"
@@ -117,8 +118,10 @@ export interface Upkeep {
   visitorPeriods(): SitePeriod[]
   /** Deletes segments that were replaced long enough ago that no report reads them. */
   dropRetired(now: number): Promise<void>
-  /** Deletes the segments of closed visits that a second engine has had since before a moment. */
+  /** Deletes the segments of closed visits that a second engine has had since before a moment. Records stay until they are in their counters. */
   dropShipped(before: number, now: number): Promise<void>
+  /** Blanks the texts and deletes the person keys that no visit of the site refers to, after visits were removed from a second engine. */
+  sweepSite(siteId: number): Promise<void>
   /** Returns pages that sealing and merging have freed to the file system, except for a share that is soon needed again. */
   returnFreePages(): Promise<void>
 }
@@ -132,14 +135,20 @@ interface UpkeepOptions {
   siteKey(siteId: number): Promise<Uint8Array>
   /** Returns the ordinals of visitors by number. */
   ordinalsOf(siteId: number, numbers: readonly number[]): Promise<readonly number[]>
+  /** Positions of the counters of records, by lane. */
+  counted: ReadonlyMap<number, number>
+  /** Returns the second engine, if there is one. */
+  elsewhere(): ElsewhereOf | undefined
 }
 
 /**
  * Creates the operations. Their steps do not wait for the disk, which would hold up the thread that answers: what is on disk later
  * includes everything that was committed before. Those whose callers rely on the disk wait for it at their end, without holding up others.
  */
-export function createUpkeep(journal: Journal, { tailBytes, sync, siteKey, ordinalsOf }: UpkeepOptions): Upkeep {
+export function createUpkeep(journal: Journal, options: UpkeepOptions): Upkeep {
+  const { tailBytes, sync, siteKey, ordinalsOf } = options
   const { db } = journal
+  const sweepTexts = (siteId: number, removed?: Candidates) => sweep(journal, siteId, { removed, elsewhere: options.elsewhere() })
   let latest: Promise<unknown> = Promise.resolve()
   function queued<T>(work: () => Promise<T>): Promise<T> {
     const result = latest.then(work)
@@ -160,7 +169,7 @@ export function createUpkeep(journal: Journal, { tailBytes, sync, siteKey, ordin
       const sealed = await eraseVisits(db, siteId, { choose, startsBefore, now, candidates }, journal.append)
       visits += sealed.visits
       // What the visits of an interrupted removal referred to is not known.
-      if (wasDue || visits > 0) await sweep(journal, siteId, wasDue || !sealed.hasCandidates ? undefined : candidates)
+      if (wasDue || visits > 0) await sweepTexts(siteId, wasDue || !sealed.hasCandidates ? undefined : candidates)
       else journal.append(() => clearSweepDue(db, siteId))
       await sync()
       return visits
@@ -198,7 +207,7 @@ export function createUpkeep(journal: Journal, { tailBytes, sync, siteKey, ordin
         publishSegments(db, added, retired, now)
         markSweepDue(db, siteId)
       })
-      await sweep(journal, siteId)
+      await sweepTexts(siteId)
       await sync()
       return removed
     })
@@ -208,7 +217,7 @@ export function createUpkeep(journal: Journal, { tailBytes, sync, siteKey, ordin
       await queued(() => sealVisits(journal, { now, all, tailBytes }))
       // Queued separately, so that a failing sweep does not prevent sealing.
       await queued(async () => {
-        for (const siteId of sitesDueForSweep(db)) await sweep(journal, siteId)
+        for (const siteId of sitesDueForSweep(db)) await sweepTexts(siteId)
       })
     },
     merge: (now) =>
@@ -286,7 +295,7 @@ export function createUpkeep(journal: Journal, { tailBytes, sync, siteKey, ordin
           dropSales(db, sales)
           markSweepDue(db, siteId)
         })
-        await sweep(journal, siteId)
+        await sweepTexts(siteId)
         await sync()
       }),
     async dropTotals(siteId, now) {
@@ -314,11 +323,20 @@ export function createUpkeep(journal: Journal, { tailBytes, sync, siteKey, ordin
     dropShipped: (before, now) =>
       queued(async () =>
         journal.append(() => {
-          const shipped = shippedBefore(db, before)
-          if (shipped.length > 0) publishSegments(db, [], shipped, now)
+          const shipped = withoutUncounted(db, shippedBefore(db, before), options.counted)
+          if (shipped.length > 0) {
+            addToDropped(db, shipped)
+            publishSegments(db, [], shipped, now)
+          }
           dropUnneeded(db)
         }),
       ),
+    sweepSite: (siteId) =>
+      queued(async () => {
+        journal.append(() => markSweepDue(db, siteId))
+        await sweepTexts(siteId)
+        await sync()
+      }),
     returnFreePages: () => queued(() => returnFreePages(db, journal.append)),
   }
 }
