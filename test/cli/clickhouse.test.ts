@@ -4,6 +4,8 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type LibsqlServer, libsqlServer } from "../fakes/libsql-server.ts"
 import { BROWSER, temporaryFolder } from "../kit.ts"
+import { startProxy } from "../services/shipping/nodes.ts"
+import { longTest } from "../size.ts"
 import { hasClickhouse, startClickhouse, type TestServer } from "../store/clickhouse/server.ts"
 import { footfall, type Serving, serving } from "./footfall.ts"
 
@@ -67,6 +69,99 @@ describe.skipIf(!hasClickhouse())("the program with events on ClickHouse", () =>
   ])("exits with 78 for %s", async (_, settings, message) => {
     const ended = await serveOnce(join(folder.path, "data"), await configured(settings))
     expect(ended).toMatchObject({ code: 78, err: expect.stringContaining(message) })
+  })
+
+  test("exits with 69 for a server that answers as an old version", async () => {
+    using proxy = startProxy(running.server)
+    proxy.trouble = "old"
+    const ended = await serveOnce(join(folder.path, "data"), await configured({ clickhouse_url: proxy.server.url }))
+    expect(ended).toMatchObject({ code: 69, err: expect.stringContaining("answers differently than Footfall needs (version)") })
+  })
+
+  longTest("exits with 69 for a server that cannot be reached for 20 seconds at the first start", async () => {
+    using proxy = startProxy(running.server)
+    proxy.trouble = "unreachable"
+    const begun = performance.now()
+    const ended = await serveOnce(join(folder.path, "data"), await configured({ clickhouse_url: proxy.server.url }))
+    expect(ended).toMatchObject({ code: 69, err: expect.stringContaining("could not be reached for 20 s") })
+    expect(performance.now() - begun).toBeGreaterThan(20_000)
+  })
+
+  /** Creates the site of `view`. Resolves with the bearer of a key. */
+  async function prepare(dataDir: string, flag: string): Promise<{ authorization: string }> {
+    const place = ["--data-dir", dataDir, flag]
+    expect(await footfall(["site", "create", "--name", "Shop", "--hosts", "shop.example", ...place])).toMatchObject({ code: 0 })
+    const made = await footfall(["key", "create", "--name", "All", "--scopes", "stats:read,events:write", "--json", ...place])
+    return { authorization: `Bearer ${JSON.parse(made.out).key}` }
+  }
+
+  test("exits with 78 for a folder whose events are only there", async () => {
+    const dataDir = join(folder.path, "data")
+    const alone = await configured({ clickhouse_url: "" })
+    await using serve = await serving(dataDir, alone)
+    await prepare(dataDir, alone)
+    await view(serve, "/a")
+    expect(await serve.end("SIGTERM")).toBe(0)
+    const ended = await serveOnce(dataDir, await configured())
+    expect(ended).toMatchObject({ code: 78, err: expect.stringContaining("contains events that are not on ClickHouse") })
+    await using again = await serving(dataDir, alone)
+    expect(await again.end("SIGTERM")).toBe(0)
+  })
+
+  test("exits with 78 for the database of another catalog, and leaves it as it is", async () => {
+    const dataDir = join(folder.path, "data")
+    const flag = await configured()
+    await using serve = await serving(dataDir, flag)
+    await prepare(dataDir, flag)
+    await view(serve, "/a")
+    expect(await serve.end("SIGTERM")).toBe(0)
+    await using other = await libsqlServer(join(folder.path, "other"))
+    const same = { catalog_url: other.url, clickhouse_database: `cli_${databases}` }
+    const ended = await serveOnce(join(folder.path, "foreign"), await configured(same))
+    expect(ended).toMatchObject({ code: 78, err: expect.stringContaining("contains the events of another catalog") })
+    await using again = await serving(dataDir, flag)
+    expect(await again.end("SIGTERM")).toBe(0)
+  })
+
+  const batch = (at: Serving, headers: Record<string, string>, count: number) =>
+    fetch(`${at.address}/api/public/v1/sites/1/events`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+      body: JSON.stringify({
+        events: Array.from({ length: count }, (_, place) => ({
+          ...{ name: "pageview", url: `https://shop.example/${place}`, user_agent: BROWSER, ip: `203.0.${place >> 8}.${place & 255}` },
+        })),
+      }),
+    })
+
+  test("refuses events for ten seconds without a spool, and when the spool is full, which health says", async () => {
+    using proxy = startProxy(running.server)
+    const dataDir = join(folder.path, "data")
+    const flag = await configured({ clickhouse_url: proxy.server.url, ack_wait: "100", spool_bytes: `${2 ** 20}` })
+    await using serve = await serving(dataDir, flag)
+    const key = await prepare(dataDir, flag)
+    proxy.trouble = "refused"
+    const health = async () => (await fetch(`${serve.address}/health`)).json() as Promise<{ reasons?: { code: string }[] }>
+    for (let sent = 0; (await health()).reasons === undefined; sent++) {
+      if ((await batch(serve, key, 500)).status !== 503) await Bun.sleep(50)
+      expect(sent).toBeLessThan(200)
+    }
+    expect((await health()).reasons).toMatchObject([{ code: "spool_full" }])
+    const body = JSON.stringify({ n: "pageview", u: "https://shop.example/", d: "shop.example" })
+    const event = { method: "POST", headers: { "user-agent": BROWSER }, body }
+    for (const refused of [await fetch(`${serve.address}/api/event`, event), await batch(serve, key, 1)])
+      expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "10"])
+    proxy.trouble = "none"
+    while ((await health()).reasons !== undefined) await Bun.sleep(100)
+    expect((await fetch(`${serve.address}/api/event`, event)).status).toBe(202)
+    expect(await serve.end("SIGTERM")).toBe(0)
+
+    const without = `${await configured({ clickhouse_url: proxy.server.url, ack_wait: "100", spool: "false" })}`
+    await using strict = await serving(join(folder.path, "strict"), without)
+    proxy.trouble = "refused"
+    const first = await fetch(`${strict.address}/api/event`, event)
+    expect([first.status, first.headers.get("retry-after")]).toEqual([503, "10"])
+    proxy.trouble = "none"
   })
 
   test("has every acknowledged event in its reports after a stop, a kill, and an outage of ClickHouse", async () => {

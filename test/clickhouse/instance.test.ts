@@ -1,5 +1,6 @@
 /** A whole instance whose events are on ClickHouse, compared with one whose events are in its own store. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { plugins } from "../../plugins/index.ts"
 import { pluginFacts } from "../../src/plugin/load.ts"
@@ -156,6 +157,30 @@ describe.skipIf(!hasClickhouse())("an instance with events on ClickHouse", () =>
     const visits = async () => (await reportsOf(remote)).map(({ status }) => status)
     expect(await visits()).toEqual(REPORTS.map(() => 200))
     expect(await running.clickhouse.rows("select 1 from visits final")).toHaveLength(3)
+  })
+
+  test("needs only the privileges that the README names", async () => {
+    using proxy = startProxy(running.server)
+    await using remote = await startInstance({ clickhouse: proxy.server })
+    const { app, clock } = remote
+    await sendTraffic([remote], 5)
+    await reportsOf(remote)
+    await app.console.health(undefined)
+    await app.console.retention.preview({ site_id: 1, retention_days: 1 })
+    clock.advance(3 * 86_400_000)
+    await app.instance.events.retain(1, clock.now(), clock.now())
+    await app.instance.shipped!.hidden.delete().catch(() => {})
+    const sentence = /The user needs (.*?) and\s+access to `(.*?)`/s.exec(readFileSync("README.md", "utf8"))!
+    const granted = Array.from(sentence[1]!.matchAll(/`(.*?)`/g), ([, privilege]) => privilege)
+    const statements = proxy.statements.map((sql) =>
+      sql
+        .replace(/^\s*--.*$/gm, "")
+        .trim()
+        .toLowerCase(),
+    )
+    expect(statements.filter((sql) => !granted.some((privilege) => sql.startsWith(privilege!)))).toEqual([])
+    expect(new Set(statements.flatMap((sql) => sql.match(/\bsystem\.\w+/g) ?? []))).toEqual(new Set([sentence[2]!]))
+    expect(granted.filter((privilege) => !statements.some((sql) => sql.startsWith(privilege!)))).toEqual([])
   })
 
   test("a backup of the node cannot be restored", async () => {
