@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { BROWSER, startInstance, type TestInstance } from "../kit.ts"
 import { hasClickhouse, startClickhouse, type TestServer } from "../store/clickhouse/server.ts"
 
-setDefaultTimeout(180_000)
+setDefaultTimeout(300_000)
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -99,6 +99,8 @@ describe.skipIf(!hasClickhouse())("a node that has deleted what ClickHouse has",
     running = await startClickhouse()
     embedded = await startInstance()
     remote = await startInstance({ clickhouse: running.server })
+    const soon = "old_parts_lifetime = 1, merge_tree_clear_old_parts_interval_seconds = 1, cleanup_delay_period = 1"
+    await running.clickhouse.run(`alter table visits modify setting ${soon}, cleanup_delay_period_random_add = 0`)
     await both(({ app }) => app.instance.sites.configure(1, { identity_mode: "identified" }))
     for (let day = 0; day < 4; day++) {
       await both(async (instance) => {
