@@ -16,6 +16,13 @@ const SLOW_FILES_SHOWN = 15
 /** Maximum number of failed files to run again. If more fail, the cause is not chance. */
 const MAX_RERUN_FILES = 10
 
+/** Durations of files in milliseconds by what they start, from the most expensive to the least. Other files take `PLAIN_MS`. */
+const ESTIMATES = [
+  [/\bnoBrowser\b|everyScreen\(/, 20_000],
+  [/\bPROGRAM\b|\bfootfall\(|\bserving\(|reliability/, 10_000],
+] as const
+const PLAIN_MS = 2_000
+
 /** A file system in memory, where a write that waits for the disk returns immediately, and the space it must have. */
 const MEMORY_FOLDER = "/dev/shm"
 const MEMORY_FOLDER_BYTES = 8 * 2 ** 30
@@ -52,8 +59,14 @@ interface Run {
 
 const chosen = Bun.argv.slice(2)
 const files = chosen.length === 0 ? await Array.fromAsync(new Glob("{test,plugins}/**/*.test.{ts,tsx}").scan(".")) : []
-// One process more than there are cores, because tests spend much of their time waiting for browsers and servers.
-const first = await runTests([`--parallel=${availableParallelism() + 1}`, ...chosen])
+const first = await runTests([
+  // One process more than there are cores, because tests spend much of their time waiting for browsers and servers.
+  `--parallel=${availableParallelism() + 1}`,
+  // The files of a process share its modules: loading and compiling the program for each file took a fifth of the processor time.
+  "--no-isolate",
+  `--timings=${await estimateTimes(files)}`,
+  ...chosen,
+])
 const results = first.results
 // A file that cannot be loaded is missing from the report.
 const missing = files.filter((file) => !results.has(file)).sort()
@@ -79,6 +92,17 @@ for (const result of results.values()) {
 if (!succeeded && count.failed === 0) count.failed++ // the report does not contain the failure
 console.log(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`)
 process.exit(count.failed === 0 && count.passed > 0 ? 0 : 1)
+
+/** Writes estimated durations for the runner, which starts with the longest files so that no core is idle at the end. Returns the path. */
+async function estimateTimes(files: readonly string[]): Promise<string> {
+  const estimate = async (file: string) => {
+    const text = await Bun.file(file).text()
+    return [file, ESTIMATES.find(([starts]) => starts.test(text))?.[1] ?? PLAIN_MS]
+  }
+  const path = join(PLAIN.TMPDIR, "timings.json")
+  await Bun.write(path, JSON.stringify({ version: 1, files: Object.fromEntries(await Promise.all(files.map(estimate))) }))
+  return path
+}
 
 async function runTests(options: string[]): Promise<Run> {
   await rm(REPORT, { force: true }) // otherwise an old report would count for a run that died

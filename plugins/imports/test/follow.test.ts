@@ -41,7 +41,10 @@ async function startFollowing(options: object = {}) {
       runs++
     },
   })
-  following.catch(() => {}) // awaited by the tests
+  let fault: unknown
+  following.catch((error: unknown) => {
+    fault = error
+  })
   return {
     instance,
     area,
@@ -49,12 +52,9 @@ async function startFollowing(options: object = {}) {
     path,
     following,
     interrupt: () => interrupt.abort(),
-    /** Waits until a number of runs have ended, and returns the rows of the import. */
+    /** Waits until a number of runs have ended, and returns the rows of the import. Throws the fault that ended the following. */
     async rowsAfter(count: number) {
-      for (let tries = 0; runs < count; tries++) {
-        if (tries > 500) throw new Error(`There were ${runs} runs instead of ${count}`)
-        await Bun.sleep(20)
-      }
+      for (; runs < count; await Bun.sleep(20)) if (fault !== undefined) throw fault
       const row = (await streamByName(host!.db, 1, "web"))!
       const { rows_read, rows_skipped, rows_rejected } = await area.imports.get(instance.site, String(row.import_id))
       return { read: rows_read, skipped: rows_skipped, rejected: rows_rejected }
