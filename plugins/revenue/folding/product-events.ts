@@ -23,6 +23,9 @@ export const EVENTS = {
   "revenue.refunded": { title: "Revenue refunded", payload },
 } as const satisfies Record<string, ProductEventForm>
 
+type EventName = keyof typeof EVENTS
+export const EVENT_NAMES = Object.keys(EVENTS) as EventName[] // the keys of its type
+
 /** A transaction that was not announced yet. */
 export interface Unannounced {
   id: number

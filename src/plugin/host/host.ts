@@ -213,6 +213,10 @@ export interface PluginOutbox {
   get(id: number): Promise<PublishedEvent | undefined>
   /** Returns whether an enabled consumer names an event. A pattern such as `*` does not count. */
   hasConsumer(event: string): boolean
+  /**
+   * Returns whether a consumer wants an event of a site now. Ask it for events of which traffic causes many, and publish none for no one.
+   */
+  isWanted(event: Omit<ProductEvent, "payload">): Promise<boolean>
   /** Publishes an event after a change of row tables. */
   writeAlone(event: ProductEvent): Promise<void>
 }
@@ -245,6 +249,7 @@ export function pluginOutbox(outbox: Outbox, declared: Readonly<Record<string, P
       await outbox.write(statementsBehind(statements), ...events)
     },
     hasConsumer: outbox.hasConsumer,
+    isWanted: outbox.isWanted,
     async writeAlone(event) {
       refuseUndeclared([event])
       await outbox.writeAlone(event)

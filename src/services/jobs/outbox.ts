@@ -22,7 +22,7 @@ export interface Consumer {
   events: readonly string[]
   /**
    * Returns the events of a slice that have to be consumed; the others are skipped. For consumers that would otherwise query the catalog
-   * for each event. Default: all.
+   * for each event. Default: all. Of events that are only published while they are wanted, it decides without their payload.
    */
   concerned?(rows: readonly OutboxRow[]): Promise<readonly OutboxRow[]>
   /** Consumes an event. Called for one event at a time in the order of their ids, and again until it resolves. */
@@ -40,6 +40,11 @@ export interface Outbox {
   get(id: number): Promise<OutboxRow | undefined>
   /** Returns whether an enabled consumer names an event. A pattern such as `*` does not count. */
   hasConsumer(event: string): boolean
+  /**
+   * Returns whether a consumer wants an event of a place now. Disabled consumers count, because they receive later what they have missed.
+   * For events of which traffic causes so many that they are not stored for no one.
+   */
+  isWanted(event: Omit<ProductEvent, "payload">): Promise<boolean>
   /** Registers a consumer, before `start`. */
   register(consumer: Consumer): void
   /** Starts delivery. New consumers receive only events from now on. */
@@ -183,6 +188,14 @@ export function createOutbox({ catalog, clock, log, nodes }: OutboxOptions): Out
     writeAlone: (event) => catalog.transaction((statements) => write(statements, event)),
     get: (id) => outboxRowById(catalog, id),
     hasConsumer: (event) => readers.some(({ consumer }) => consumer.events.includes(event) && (consumer.isOn?.() ?? true)),
+    async isWanted({ event, organizationId, siteId }) {
+      const row = { id: 0, event, organization_id: organizationId, site_id: siteId ?? null, payload: {}, at: clock.now() }
+      for (const { consumer } of readers) {
+        if (!wants(consumer, row)) continue
+        if (!consumer.concerned || (await consumer.concerned([row])).length > 0) return true
+      }
+      return false
+    },
     register(consumer) {
       if (readers.some((reader) => reader.consumer.name === consumer.name)) throw new Error(`Two consumers have the name ${consumer.name}`)
       readers.push({ consumer, lastId: 0, storedId: 0, storedAt: 0, hasWanted: false, pausedUntil: 0, failures: 0, busy: undefined })
