@@ -10,6 +10,7 @@ import { dimensionsOf, dimensionsText, touchesText } from "../orders/frozen.ts"
 import { convertRows } from "../orders/links.ts"
 import { NEW, NO_VISIT, OPEN, type TransactionRow } from "../orders/transaction.ts"
 import type { RevenueWriter } from "../orders/writer.ts"
+import { Unpacked } from "../packed/chunks.ts"
 import type { RevenueSettings, RevenueSettingsStore } from "../settings.ts"
 import { storeBatches } from "./batches.ts"
 import type { Writing } from "./writing.ts"
@@ -85,7 +86,9 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
         book.update(row.id, lookup(row, eventOf(row)) ?? (isErased ? NO_VISIT : { is_open: 0 }))
       }
     }
-    await writing.writeSlices(site, ids, freezeSlice)
+    const unpacked = new Unpacked(site.id)
+    await writing.writeSlices(site, ids, freezeSlice, { unpacked })
+    await writing.packRest(site, unpacked)
   }
 
   /** Returns the visit starts and clicks of visitors before the transactions, by visitor. */

@@ -6,9 +6,10 @@ import { recordRefund } from "../orders/refunds.ts"
 import { prefetchClaims, recordSale } from "../orders/sales.ts"
 import { NEW } from "../orders/transaction.ts"
 import type { RevenueWriter } from "../orders/writer.ts"
+import { Unpacked } from "../packed/chunks.ts"
 import { type Attribution, type Lookup, SLICE } from "./attribution.ts"
 import { storeBatches } from "./batches.ts"
-import { letOthersPass, type Writing } from "./writing.ts"
+import { letOthersPass, type SliceOptions, type Writing } from "./writing.ts"
 
 interface FoldingParts {
   writing: Writing
@@ -32,7 +33,7 @@ export function createFolding({ sales, rows }: RevenueHost, { writing, attributi
     return { position, events, lookup: await attribution.lookUp(site, events.map(tracedEvent), signal) }
   }
 
-  function writeBatch(site: Site, { position, events, lookup }: Batch, signal?: AbortSignal): Promise<void> {
+  function writeBatch(site: Site, { position, events, lookup }: Batch, options: SliceOptions): Promise<void> {
     const writeEvents = (writer: RevenueWriter, slice: readonly SaleEvent[], statements: RowStatements): void => {
       const first = events.indexOf(slice[0]!) // a slice is not empty
       const before = first === 0 ? position : events[first - 1]!.place
@@ -44,13 +45,16 @@ export function createFolding({ sales, rows }: RevenueHost, { writing, attributi
       statements.run(sql`insert into revenue_cursor (site_id, position) values (${site.id}, ${slice.at(-1)!.place})
         on conflict (site_id) do update set position = excluded.position`)
     }
-    return writing.writeSlices(site, events, writeEvents, signal)
+    return writing.writeSlices(site, events, writeEvents, options)
   }
 
   /** Folds the next sale events. Returns whether more may follow. */
   async function foldNext(site: Site, signal?: AbortSignal): Promise<boolean> {
     const read = async (batch?: Batch) => readAfter(site, batch?.events.at(-1)?.place ?? (await positionOf(site.id)), signal)
-    return (await storeBatches({ read, store: (batch) => writeBatch(site, batch, signal) }, signal)) !== undefined
+    const unpacked = new Unpacked(site.id)
+    const last = await storeBatches({ read, store: (batch) => writeBatch(site, batch, { unpacked, signal }) }, signal)
+    await writing.packRest(site, unpacked)
+    return last !== undefined
   }
 
   return {

@@ -3,7 +3,7 @@ import type { RevenueHost } from "../host.ts"
 import { createInTurn } from "../in-turn.ts"
 import { Book } from "../orders/book.ts"
 import { createDayOf, type RevenueWriter } from "../orders/writer.ts"
-import { leftUnpacked, packTransactions, Unpacked } from "../packed/chunks.ts"
+import { leftUnpacked, packTransactions, type Unpacked } from "../packed/chunks.ts"
 import type { Rates } from "../rates/rates.ts"
 import type { RevenueSettingsStore } from "../settings.ts"
 
@@ -13,17 +13,23 @@ export interface WritingOptions {
   rates: Pick<Rates, "lookupIn">
 }
 
-/** How long one of several transactions may take. Incoming events wait for it, at several points between arrival and answer, if rows are in their store. */
+export interface SliceOptions {
+  /** The transactions that are not packed yet. Takes those that are written, and packs them chunk by chunk. */
+  unpacked: Unpacked
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * Processor time that one of several transactions may take, in ms. Incoming events wait for it, at several points between arrival and
+ * answer, if rows are in their store.
+ */
 const TARGET_MS = 3
 /** Bounds of the number of items in one of several transactions. */
 const SLICE = { min: 20, first: 50, max: 1_000 }
 
-/** Bounds of the change from one to the next: a step that another program has interrupted says little about its size. */
+/** Bounds of the change from one to the next: a step that also collects garbage says little about its size. */
 const CHANGE = { min: 0.75, max: 1.5 }
 const between = ({ min, max }: { min: number; max: number }, value: number): number => Math.min(max, Math.max(min, value))
-
-/** Number of new transactions that are packed in a step of its own. */
-const PACKED_AT_ONCE = 128
 
 /** A turn of the event loop that takes longer than this had something to do. What it began may go on in the next one. */
 const BUSY_TURN_MS = 0.1
@@ -41,6 +47,7 @@ export async function letOthersPass(): Promise<void> {
 /** Writes to the transactions of sites. The steps of a site run one after another, so that none acts on what another one changes. */
 export function createWriting({ host, settings, rates }: WritingOptions) {
   const inTurn = createInTurn()
+  const { isShared } = host.rows
   let sliceSize = SLICE.first
 
   /** Prepares transactions of the writer, with the settings of a site as they are. */
@@ -68,30 +75,39 @@ export function createWriting({ host, settings, rates }: WritingOptions) {
   return {
     /**
      * Writes what follows from a list in several transactions, in the order of the list: as much in each as takes some milliseconds. Call it
-     * inside `inTurn`. Ends early if it is aborted. What it wrote is on disk after the next `host.rows.sync`.
+     * inside `inTurn`, and `packRest` with `unpacked` before the end of the turn. Ends early if it is aborted. What it wrote is on disk after
+     * the next `host.rows.sync`.
      */
     async writeSlices<Item>(
       site: Site,
       items: readonly Item[],
       work: (writer: RevenueWriter, slice: readonly Item[], rows: RowStatements) => void,
-      signal?: AbortSignal,
+      { unpacked, signal }: SliceOptions,
     ): Promise<void> {
       const { transact, numberer } = await openSite(site)
-      const unpacked = new Unpacked(site.id)
       for (let at = 0; at < items.length && !signal?.aborted; ) {
-        const slice = items.slice(at, at + (host.rows.isShared ? SLICE.max : sliceSize))
-        const begun = performance.now()
-        await host.rows.append((rows) => transact(rows, (writer) => work(writer, slice, rows), unpacked))
-        const ms = performance.now() - begun
+        const slice = items.slice(at, at + (isShared ? SLICE.max : sliceSize))
+        const begun = process.threadCpuUsage()
+        // Another node may change a transaction before a later step has packed it.
+        await host.rows.append((rows) => transact(rows, (writer) => work(writer, slice, rows), isShared ? undefined : unpacked))
+        const { user, system } = process.threadCpuUsage(begun)
+        const ms = (user + system) / 1_000
         at += slice.length
-        if (!host.rows.isShared && (slice.length === sliceSize || ms > TARGET_MS))
+        if (!isShared && (slice.length === sliceSize || ms > TARGET_MS))
           sliceSize = Math.round(between(SLICE, sliceSize * between(CHANGE, TARGET_MS / ms)))
         await letOthersPass()
-        const isLast = at >= items.length || signal?.aborted
-        if (unpacked.size < (isLast ? 1 : PACKED_AT_ONCE)) continue
-        await host.rows.append((rows) => unpacked.pack(rows, numberer))
+        if (!unpacked.hasCompleteChunk) continue
+        await host.rows.append((rows) => unpacked.pack(rows, numberer, { isEnd: false }))
         await letOthersPass()
       }
+    },
+
+    /** Packs what `writeSlices` has left unpacked. */
+    async packRest(site: Site, unpacked: Unpacked): Promise<void> {
+      if (unpacked.size === 0) return
+      const { numberer } = await openSite(site)
+      await host.rows.append((rows) => unpacked.pack(rows, numberer, { isEnd: true }))
+      await letOthersPass()
     },
 
     /** Packs the transactions of a site that a crash has left unpacked. */

@@ -43,12 +43,14 @@ export function packTransactions(
 }
 
 /**
- * Packs new transactions in a later step than the one that has written them. Until then the store remembers from which id on, so that
- * none is left out after a crash. Several steps are packed at nearly the cost of one.
+ * Packs new transactions in a later step than the one that has written them, a whole chunk at a time if there are that many. Until then the
+ * store remembers from which id on, so that none is left out after a crash.
  */
 export class Unpacked {
   readonly #siteId: number
   readonly #rows = new Map<number, TransactionRow>()
+  /** The last id that was written, and with it the chunk that can still grow. */
+  #lastId = 0
   /** Whether the mark in the store is that of these rows. One that a crash has left stays until those rows are packed. */
   #isMarked = false
 
@@ -75,16 +77,37 @@ export class Unpacked {
     for (const id of ids) {
       const row = book.byId(id)
       if (row) this.#rows.set(id, row)
+      this.#lastId = Math.max(this.#lastId, id)
     }
   }
 
-  pack(rows: RowStatements, numberer: Numberer): void {
+  /** Whether it has all transactions of a chunk that will not grow. */
+  get hasCompleteChunk(): boolean {
+    const [first] = this.#rows.keys()
+    return first !== undefined && chunkOf(first) < chunkOf(this.#lastId)
+  }
+
+  /** Packs the transactions of complete chunks, or all of them. The others stay marked. */
+  pack(rows: RowStatements, numberer: Numberer, { isEnd }: { isEnd: boolean }): void {
     const book = new Book(rows, this.#siteId)
     book.adopt([...this.#rows.values()])
-    for (const members of Map.groupBy(this.#rows.keys(), chunkOf).values())
-      write(rows, this.#siteId, pieceOf(members[0]!), { added: packedRowsOf(sourcesOf(book, members), numberer) })
-    mergePieces(rows, this.#siteId)
-    this.#forget(rows)
+    const last = chunkOf(this.#lastId)
+    const left: number[] = []
+    for (const [chunk, members] of Map.groupBy(this.#rows.keys(), chunkOf)) {
+      if (chunk === last && !isEnd) left.push(...members)
+      else if (chunk === last) write(rows, this.#siteId, pieceOf(members[0]!), { added: this.#packed(book, members, numberer) })
+      else merge(rows, this.#siteId, chunk, { replaced: NONE, added: this.#packed(book, members, numberer) })
+    }
+    if (isEnd) mergePieces(rows, this.#siteId)
+    const leftRows = left.map((id) => [id, this.#rows.get(id)!] as const) // they are among its keys
+    if (left.length === 0) this.#forget(rows)
+    else if (this.#isMarked) rows.run(sql`update revenue_unpacked set from_id = ${left[0]!} where site_id = ${this.#siteId}`)
+    this.#rows.clear()
+    for (const [id, row] of leftRows) this.#rows.set(id, row)
+  }
+
+  #packed(book: Book, ids: readonly number[], numberer: Numberer): Packed {
+    return packedRowsOf(sourcesOf(book, ids), numberer)
   }
 
   #forget(rows: RowStatements): void {
@@ -136,7 +159,8 @@ interface Change {
   replaced: ReadonlySet<number>
   added: Packed
 }
-const NO_CHANGE: Change = { replaced: new Set(), added: { credits: { count: 0, columns: {} }, items: { count: 0, columns: {} } } }
+const NONE: ReadonlySet<number> = new Set()
+const NO_CHANGE: Change = { replaced: NONE, added: { credits: { count: 0, columns: {} }, items: { count: 0, columns: {} } } }
 
 /** Replaces the packed rows of some transactions of a chunk, and makes the chunk one with its pieces. */
 function merge(rows: RowStatements, siteId: number, chunk: number, { replaced, added } = NO_CHANGE): void {
