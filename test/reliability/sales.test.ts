@@ -14,24 +14,33 @@ const ORDERS_PER_KILL = 450
 /** Sales are folded a second after they arrive, which takes some hundred milliseconds. */
 const DELAY_MS = { from: 900, to: 1_500 }
 const PATIENCE_MS = 120_000
-const FLAGS = ["--limit-site-events", "0", "--limit-visitor-events", "0", "--api-rate-limit", "0"]
-const hasArea = plugins.some(({ id }) => id === "revenue")
+const LIMITS = ["--limit-site-events", "0", "--limit-visitor-events", "0", "--api-rate-limit", "0"]
+/** The area, and the webhook that wants its product events. */
+const hasAreas = ["revenue", "integrations"].every((id) => plugins.some((plugin) => plugin.id === id))
 
-test.skipIf(!hasArea)(
+test.skipIf(!hasAreas)(
   `${KILLS} kills while sales are folded and one while transactions are recomputed lose and double nothing`,
   async () => {
     using folder = temporaryFolder()
     const dataDir = folder.path
     await prepareUser(PROGRAM, dataDir)
     const site = await prepareSite(PROGRAM, dataDir)
+    using hook = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() })
+    const ofHooks = ["--allow-http-webhooks", "true", "--allow-private-webhooks", "127.0.0.0/8", "--outbound-ports", String(hook.port)]
+    const flags = [...LIMITS, ...ofHooks]
     const expected: string[] = []
     for (let kill = 0; kill < KILLS; kill++) {
-      await using server = await serveFootfall({ dataDir, flags: FLAGS })
+      await using server = await serveFootfall({ dataDir, flags })
+      if (kill === 0) {
+        const send = await signIn(server.address)
+        const webhook = { url: `http://127.0.0.1:${hook.port}/hook`, events: ["revenue.recorded", "revenue.refunded"] }
+        expect((await send("POST", `${SITE}/webhooks`, webhook)).status).toBe(201)
+      }
       expected.push(...(await sell(server, site, kill)))
       await Bun.sleep(DELAY_MS.from + ((SEED + kill * 7_919) % (DELAY_MS.to - DELAY_MS.from)))
       await server.kill("SIGKILL")
     }
-    await using server = await serveFootfall({ dataDir, flags: FLAGS })
+    await using server = await serveFootfall({ dataDir, flags })
     expected.push(...(await sell(server, site, KILLS)))
     await until(() => countOf(dataDir, "revenue_transactions") >= expected.length && isSettled(dataDir))
     expect(transactions(dataDir).map(({ text }) => text)).toEqual(expected.sort())
@@ -41,7 +50,7 @@ test.skipIf(!hasArea)(
         .map(({ id }) => id)
         .sort((a, b) => a - b),
     )
-    await recomputeWithKill(server, dataDir)
+    await recomputeWithKill(server, { dataDir, flags })
   },
   300_000 + KILLS * 40_000,
 )
@@ -71,7 +80,7 @@ async function sell({ address }: Served, { siteId, key }: Prepared, round: numbe
 const AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0"
 
 /** Kills the process while it recomputes all transactions, and expects what an undisturbed recomputation leaves. */
-async function recomputeWithKill(first: Served, dataDir: string): Promise<void> {
+async function recomputeWithKill(first: Served, { dataDir, flags }: { dataDir: string; flags: readonly string[] }): Promise<void> {
   await using servers = new AsyncDisposableStack()
   let server = first
   const signedIn = await signIn(server.address)
@@ -83,7 +92,7 @@ async function recomputeWithKill(first: Served, dataDir: string): Promise<void> 
   let expected = 0
   for (let kill = 0; kill === 0 || recomputeState(dataDir) === "done"; kill++) {
     expect(kill).toBeLessThan(RECOMPUTE_KILLS)
-    if (kill > 0) server = servers.use(await serveFootfall({ dataDir, flags: FLAGS }))
+    if (kill > 0) server = servers.use(await serveFootfall({ dataDir, flags }))
     const { rate, minor } = RATES[kill % RATES.length]!
     const before = new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 10)
     await answered(send("PUT", "/revenue/rates", { rates: [{ day: before, base: "EUR", quote: "USD", rate }] }))
@@ -93,7 +102,7 @@ async function recomputeWithKill(first: Served, dataDir: string): Promise<void> 
     await server.kill("SIGKILL")
     expected = minor
   }
-  server = servers.use(await serveFootfall({ dataDir, flags: FLAGS }))
+  server = servers.use(await serveFootfall({ dataDir, flags }))
   // The report answers from the first request on, with all amounts.
   await until(async () => {
     const answer = await answered<{ recomputing: boolean; currencies: object[] }>(send("GET", report))

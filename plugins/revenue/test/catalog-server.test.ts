@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { sql } from "#plugin"
-import { startShop } from "./kit.ts"
+import { type Announced, listenerTo, startShop } from "./kit.ts"
 
 /**
  * The area with its catalog and its row tables on libSQL servers, where each statement is a request and a transaction a conversation. All
@@ -11,7 +11,9 @@ const EUR = (amount: string) => ({ amount, currency: "EUR" })
 const at = (time: string) => `2026-11-26T${time}:00Z`
 
 test("folds, converts, recomputes and announces once, with conflicts found, and leaves nothing of a deleted site", async () => {
-  await using shop = await startShop({ hasCatalogServer: true, hasRowServer: true })
+  const announced: Announced[] = []
+  const listener = listenerTo(["revenue.*"], announced)
+  await using shop = await startShop({ hasCatalogServer: true, hasRowServer: true, listener })
   const { catalog } = shop.instance.app.instance
   expect([catalog.remote, shop.instance.app.instance.rowServer?.remote]).toEqual([true, true])
   await shop.sell([
@@ -41,9 +43,6 @@ test("folds, converts, recomputes and announces once, with conflicts found, and 
   const starts = await Promise.all(Array.from({ length: 5 }, () => shop.send("POST", "/revenue/recompute", {})))
   expect(starts.map(({ status }) => status).sort()).toEqual([202, 409, 409, 409, 409])
   await shop.sell([])
-  const announced = await catalog.all<{ event: string; minor: number }>(
-    sql`select event, payload_json ->> 'amount_minor' as minor from outbox where event like 'revenue.%' order by id`,
-  )
   expect(announced).toEqual([
     { event: "revenue.recorded", minor: 1000 },
     { event: "revenue.refunded", minor: 300 },

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test"
-import { startShop } from "./kit.ts"
+import { definePlugin, sql } from "#plugin"
+import { type Announced, listenerTo, startShop } from "./kit.ts"
 
 const at = (time: string) => `2026-11-26T${time}:00Z`
 const EUR = (amount: string) => ({ amount, currency: "EUR" })
@@ -87,4 +88,63 @@ test("events without revenue start no job, and a sale starts one", async () => {
   expect(await started()).toBe(0)
   await shop.browse({ order: "1001", revenue: EUR("12.34") })
   expect(await started()).toBe(1)
+})
+
+test("a transaction has a product event if a consumer wants it, and what no one wants is not stored", async () => {
+  const received: Announced[] = []
+  await using shop = await startShop({ listener: listenerTo(["revenue.refunded"], received) })
+  await shop.sell([sale, { at: at("10:06"), order: "1001", revenue: EUR("-2.34") }])
+  await shop.sell([{ at: at("10:07"), order: "1001", revenue: EUR("-1") }])
+  expect(received).toEqual([
+    { event: "revenue.refunded", minor: 234 },
+    { event: "revenue.refunded", minor: 100 },
+  ])
+  await using other = await startShop()
+  await other.sell([sale])
+  for (const { instance } of [shop, other])
+    expect(await instance.app.instance.catalog.all(sql`select id from outbox where event = 'revenue.recorded'`)).toEqual([])
+  expect(await other.transactions()).toHaveLength(1)
+})
+
+test("the run after one that took long waits for twenty times as long, and takes what arrives meanwhile", async () => {
+  let isSlow = true
+  /** An area that is asked while sales are folded, which takes half a second and during which another sale arrives. */
+  const listener = definePlugin({
+    id: "listener",
+    title: "Listener",
+    setup: () => ({
+      consumers: {
+        revenue: {
+          events: ["revenue.recorded"],
+          async concerned() {
+            if (!isSlow) return []
+            clock.advance(250)
+            await shop.browse({ order: "2", revenue: EUR("2") })
+            return []
+          },
+          async consume() {},
+        },
+      },
+    }),
+  })
+  await using shop = await startShop({ listener })
+  const { clock } = shop.instance
+  const { jobs } = shop.instance.app.instance
+  const plannedIn = async () => {
+    const queued = await jobs.list({ kind: "revenue.fold-sales", state: "queued" }, { before: Number.MAX_SAFE_INTEGER, limit: 10 })
+    return queued.map(({ run_at }) => run_at - clock.now())
+  }
+  await shop.browse({ order: "1", revenue: EUR("1") })
+  expect(await plannedIn()).toEqual([1_000])
+  clock.advance(1_000)
+  await shop.instance.runJobs()
+  expect(await plannedIn()).toEqual([5_000])
+  isSlow = false
+  await shop.browse({ order: "3", revenue: EUR("3") })
+  expect(await plannedIn()).toEqual([5_000])
+  clock.advance(5_000)
+  await shop.instance.runJobs()
+  expect((await shop.transactions()).map(({ order_id }) => order_id)).toEqual(["1", "2", "3"])
+  await shop.browse({ order: "4", revenue: EUR("4") })
+  expect(await plannedIn()).toEqual([1_000])
 })

@@ -1,3 +1,4 @@
+import { type AnyPlugin, definePlugin } from "#plugin"
 import { startInstance, type TestInstance } from "#plugin/test"
 import revenue from "../revenue.ts"
 
@@ -62,6 +63,8 @@ export interface ShopOptions {
   identified?: boolean
   /** Whether the instance has all plugins of the program. */
   whole?: boolean
+  /** Receives the product events of the area, which are published only while a consumer wants them. */
+  listener?: AnyPlugin
   /** Whether the catalog is on a libSQL server. */
   hasCatalogServer?: boolean
   /** Whether the row tables are on a libSQL server. */
@@ -73,10 +76,11 @@ export async function startShop({
   settings = {},
   identified = false,
   whole = false,
+  listener,
   hasCatalogServer,
   hasRowServer,
 }: ShopOptions = {}): Promise<Shop> {
-  const plugins = whole ? {} : { plugins: [revenue] }
+  const plugins = whole ? {} : { plugins: [revenue, ...(listener ? [listener] : [])] }
   const instance = await startInstance({
     ...plugins,
     ...(hasCatalogServer !== undefined && { hasCatalogServer }),
@@ -131,6 +135,29 @@ export async function startShop({
     await instance.runJobs()
   }
 }
+
+/** An event of the area, as a consumer receives it. */
+export interface Announced {
+  event: string
+  minor: number
+}
+
+/** Returns an area that wants some events of revenue, and adds what it receives to a list. */
+export const listenerTo = (events: readonly string[], received: Announced[]): AnyPlugin =>
+  definePlugin({
+    id: "listener",
+    title: "Listener",
+    setup: () => ({
+      consumers: {
+        revenue: {
+          events,
+          async consume({ event, payload }) {
+            received.push({ event, minor: (payload as { amount_minor: number }).amount_minor })
+          },
+        },
+      },
+    }),
+  })
 
 /** Runs jobs to completion, advancing the clock until replaced segments may be deleted. */
 export async function finish({ instance }: Pick<Shop, "instance">): Promise<void> {

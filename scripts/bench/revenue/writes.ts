@@ -27,6 +27,8 @@ const LATE_SALES = 1_000
 const LATE_BY_MS = DAY_MS
 /** Pause of the server after a sale, before it folds. */
 const DELAY_MS = 1_000
+/** The longest pause after a run that took long. */
+const REST_MS = 10_000
 const SOURCES = ["", "Google", "Bing", "newsletter", "Reddit"]
 const CURRENCIES = ["EUR", "EUR", "EUR", "USD"]
 const BATCH = 2_000
@@ -77,6 +79,7 @@ async function measure({ address, pid, site, client, state }: Bench, { sales, da
   })
   await measureIdle()
 
+  await Bun.sleep(REST_MS)
   await sendSales(address, site, LATE_SALES, 1)
   await Bun.sleep(DELAY_MS)
   const late = await timeUntil(() => state.isFolded(sales + 1 + LATE_SALES))

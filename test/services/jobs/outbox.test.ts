@@ -157,6 +157,22 @@ test("knows whether an enabled consumer names an event", async () => {
   expect(known()).toEqual([false, false])
 })
 
+test("knows whether a consumer wants an event of a place, also one that is disabled now", async () => {
+  await using store = await openOutbox()
+  const ofSite: Consumer = {
+    ...recorder([], "of site 2", ["*"]),
+    concerned: async (rows) =>
+      rows.filter(({ event, site_id, organization_id }) => event === "sale" && site_id === 2 && organization_id === 1),
+  }
+  const outbox = store.open(recorder([], "goals", ["goal.*"]), { ...ofSite, isOn: () => false })
+  const wanted = (event: string, siteId?: number) => outbox.isWanted({ event, organizationId: 1, ...(siteId !== undefined && { siteId }) })
+  expect([await wanted("goal.met", 1), await wanted("goal.met")]).toEqual([true, true])
+  expect([await wanted("sale", 2), await wanted("sale", 3), await wanted("sale"), await wanted("refund", 2)]).toEqual([
+    ...[true, false, false, false],
+  ])
+  expect(await store.open().isWanted({ event: "goal.met", organizationId: 1 })).toBe(false)
+})
+
 test("deletes rows after a month, once all enabled consumers have received them", async () => {
   await using store = await openOutbox()
   const slow: Consumer = { name: "slow", events: ["*"], consume: () => Promise.reject(new Error("not yet")) }
