@@ -71,8 +71,9 @@ export class Aliases {
 
   /** Reads aliases at once. Returns the ids of their sales. */
   load(wanted: readonly AliasKey[]): number[] {
-    const missing = this.#presence.isAbsent() ? [] : wanted.filter((alias) => !this.#known.has(textOf(alias)))
-    if (missing.length === 0 || this.#presence.isAbsent(missing.length)) return []
+    if (this.#presence.isAbsent(wanted.length)) return []
+    const missing = wanted.filter((alias) => !this.#known.has(textOf(alias)))
+    if (missing.length === 0) return []
     for (const alias of missing) this.#known.set(textOf(alias), null)
     const values = missing.map(({ provider, alias }) => [provider, alias])
     const found =

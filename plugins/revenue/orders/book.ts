@@ -230,6 +230,7 @@ export class Book {
   }
 
   #listed(column: Listed, value: string | number): readonly TransactionRow[] {
+    if (column === "parent_key" && this.#parentKeys.isAbsent() && this.#lists.parent_key.size === 0) return NO_ROWS
     if (!this.#lists[column].has(value)) this.#loadLists(column, [value])
     const ids = this.#lists[column].get(value)
     return ids?.length ? ids.toSorted((a, b) => a - b).map((id) => this.byId(id)!) : NO_ROWS // only rows that exist are listed

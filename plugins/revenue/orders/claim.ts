@@ -74,7 +74,7 @@ export const rowOf = (claim: Claim, now: number): NewRow => ({
   person: claim.person,
   sale_sequence: claim.sale_sequence,
   visit_sequence: claim.visit_sequence,
-  dims_json: dimensionsText({ event: claim.event }),
+  dims_json: claim.visit?.dims_json ?? dimensionsText({ event: claim.event }),
   is_open: claim.sale_sequence !== null || claim.person !== null ? NEW : 0,
   is_announced: claim.import_id === 0 ? 0 : 1,
   created_by: claim.created_by,

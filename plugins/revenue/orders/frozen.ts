@@ -50,8 +50,15 @@ type StoredTouch = [at: number, sequence: number, ...texts: string[]]
 
 /** Returns texts in the order of their names, without the missing ones at the end. */
 function listOf<Name extends string>(texts: WrittenTexts<Name>, names: readonly Name[]): string[] {
-  const list = names.map((name): string => texts[name] ?? "")
-  return list.slice(0, list.findLastIndex((text) => text !== "") + 1)
+  const list: string[] = []
+  let length = 0
+  for (const name of names) {
+    const text = texts[name] ?? ""
+    list.push(text)
+    if (text !== "") length = list.length
+  }
+  list.length = length
+  return list
 }
 
 function named<Name extends string>(list: readonly string[], names: readonly Name[]): Texts<Name> {

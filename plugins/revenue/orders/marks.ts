@@ -33,8 +33,9 @@ export class Marks {
 
   /** Reads marks at once. */
   load(keys: readonly Key[]): void {
-    const missing = this.#presence.isAbsent() ? [] : keys.filter((key) => !this.#known.has(keyText(key)))
-    if (missing.length === 0 || this.#presence.isAbsent(missing.length)) return
+    if (this.#presence.isAbsent(keys.length)) return
+    const missing = keys.filter((key) => !this.#known.has(keyText(key)))
+    if (missing.length === 0) return
     for (const key of missing) this.#known.set(keyText(key), false)
     const found = this.#rows.all<Key>(sql`select provider, external_id, revenue_voided.type as type
       from json_each(${JSON.stringify(missing.map(valuesOf))}) as wanted

@@ -63,10 +63,13 @@ export function deleteSale(writer: RevenueWriter, id: number): void {
   book.delete(id)
 }
 
+const NO_ROWS: readonly TransactionRow[] = []
+
 /** Returns the rows that a claim is about, oldest first. */
-function knownSales(book: Book, { provider, external_id, aliases, order_id }: Claim): TransactionRow[] {
+function knownSales(book: Book, { provider, external_id, aliases, order_id }: Claim): readonly TransactionRow[] {
   const found = [external_id, ...aliases].map((id) => book.saleByPaymentId(provider, id))
   if (order_id !== null) found.push(book.saleByOrder(order_id))
+  if (found.every((row) => row === undefined)) return NO_ROWS
   const byId = new Map(found.flatMap((row) => (row ? [[row.id, row] as const] : [])))
   return [...byId.values()].sort((a, b) => a.id - b.id)
 }
