@@ -27,6 +27,7 @@ import indexVisitorsByWeek from "./row-migrations/0004_visitor_by_week.sql" with
 import addStatedAt from "./row-migrations/0005_stated_at.sql" with { type: "text" }
 import createUnpacked from "./row-migrations/0006_unpacked.sql" with { type: "text" }
 import addAnnounced from "./row-migrations/0007_announced.sql" with { type: "text" }
+import announceTogether from "./row-migrations/0008_announced_together.sql" with { type: "text" }
 import { createSettings } from "./settings.ts"
 import { settingsRoutes } from "./settings-routes.ts"
 import { transactionRoutes } from "./transaction-routes.ts"
@@ -69,6 +70,7 @@ export default definePlugin({
     { name: "0005_stated_at", sql: addStatedAt },
     { name: "0006_unpacked", sql: createUnpacked },
     { name: "0007_announced", sql: addAnnounced },
+    { name: "0008_announced_together", sql: announceTogether },
   ],
   errors: ERRORS,
   events: EVENTS,

@@ -156,7 +156,7 @@ function read<Row>(dataDir: string, text: string, file = "events.db"): Row[] {
 const countOf = (dataDir: string, from: string): number => read<{ n: number }>(dataDir, `select count(*) as n from ${from}`)[0]!.n
 
 const isSettled = (dataDir: string): boolean =>
-  countOf(dataDir, `revenue_transactions where is_open = 2 or id > (select announced_id from revenue_cursor)`) === 0
+  countOf(dataDir, `revenue_transactions where is_open = 2 or id > coalesce((select transaction_id from revenue_announced), 0)`) === 0
 
 const transactions = (dataDir: string): { id: number; text: string }[] =>
   read(dataDir, "select id, type || ' ' || order_id || ' ' || amount_minor as text from revenue_transactions order by text")

@@ -1,5 +1,5 @@
 /** When sales are folded, followed and announced: soon after they arrive, and every few minutes for visits that were still open. */
-import { type Site, type Sql, sql } from "#plugin"
+import { type Site, sql } from "#plugin"
 import type { RevenueHost } from "../host.ts"
 import { createInTurn } from "../in-turn.ts"
 import type { Attribution } from "./attribution.ts"
@@ -17,6 +17,8 @@ const DELAY = { min: 1_000, max: 10_000 }
 const PAUSE = 20
 /** Events that one transaction of the catalog publishes, and those of a step of it, for which incoming events wait. */
 const ANNOUNCED = { atOnce: 5_000, step: 250 }
+/** The key of turns. */
+const ANNOUNCING = 0
 
 interface FollowingParts {
   writing: Pick<Writing, "packLeft">
@@ -67,48 +69,77 @@ export function createFollowing(host: RevenueHost, { writing, folding, attributi
     await writing.packLeft(site)
     await folding.fold(site, signal)
     await attribution.attributeNew(site, signal)
-    await inTurn(site.id, () => announce(site, signal))
+    await inTurn(ANNOUNCING, () => announce(signal))
   }
 
   /**
-   * Publishes an event for each new transaction, unless no consumer wants it: the catalog keeps events for weeks. After an interruption, some
-   * are published again.
+   * Publishes an event for each new transaction of all sites, unless no consumer wants it: the catalog keeps events for weeks. After an
+   * interruption, some are published again.
    */
-  async function announce(site: Site, signal: AbortSignal): Promise<void> {
-    const wanted = new Set<string>()
-    for (const event of EVENT_NAMES)
-      if (await outbox.isWanted({ event, organizationId: site.organization_id, siteId: site.id })) wanted.add(event)
-    if (wanted.size === 0) return markAllAnnounced(site)
-    for (let more = true; more && !signal.aborted; ) {
-      const found: Unannounced[] = []
-      for (more = true; more && found.length < ANNOUNCED.atOnce; await letOthersPass()) {
-        const step = await unannounced(site, found.at(-1)?.id)
-        found.push(...step)
-        more = step.length === ANNOUNCED.step
-      }
-      if (found.length === 0) return
-      await rows.sync() // so that no event names a transaction that a power cut takes back
-      await host.db.transaction(async (statements) => {
-        for (let at = 0; at < found.length; at += ANNOUNCED.step, await letOthersPass())
-          await outbox.write(statements, ...eventsOf(site, found.slice(at, at + ANNOUNCED.step), wanted))
-      })
-      await markAnnounced(site, found.at(-1)!.id)
+  async function announce(signal: AbortSignal): Promise<void> {
+    const wanted = new Map<number, Wanted>()
+    while (!signal.aborted) {
+      const { range, siteIds } = await nextRange()
+      if (range.from === range.to) return
+      for (const id of siteIds) if (!wanted.has(id)) wanted.set(id, await wantedOf(id))
+      const listened = siteIds.filter((id) => wanted.get(id)!.events.size > 0) // set above
+      if (listened.length > 0) await publish(range, wanted, listened)
+      await markAnnounced(range.to)
     }
   }
 
-  /** Reads the next transactions after one, or after the last announced one. */
-  const unannounced = (site: Site, after: number | undefined): Promise<Unannounced[]> =>
+  /** Returns what consumers want of a site: nothing if it was deleted since. */
+  async function wantedOf(siteId: number): Promise<Wanted> {
+    const site = services.sites.directory.byId(siteId)
+    const events = new Set<string>()
+    if (!site) return { site, events }
+    for (const event of EVENT_NAMES) if (await outbox.isWanted({ event, organizationId: site.organization_id, siteId })) events.add(event)
+    return { site, events }
+  }
+
+  /** Returns the ids of the next transactions to announce, after `from`, and their sites. */
+  const nextRange = (): Promise<{ range: IdRange; siteIds: number[] }> =>
     rows.append(({ all, get }) => {
-      const announced = sql`select announced_id as id from revenue_cursor where site_id = ${site.id}`
-      return all(sql`select id, type, order_id, amount_minor, currency, parent_id from revenue_transactions
-        where site_id = ${site.id} and is_announced = 0 and id > ${after ?? get<{ id: number }>(announced)?.id ?? 0}
-        order by id limit ${ANNOUNCED.step}`)
+      const ends = sql`select coalesce((select transaction_id from revenue_announced), 0) as announced,
+        coalesce((select max(id) from revenue_transactions), 0) as last`
+      const { announced: from, last } = get<{ announced: number; last: number }>(ends)! // it returns a row
+      const to = Math.max(from, Math.min(last, from + ANNOUNCED.atOnce))
+      const sites = sql`select distinct site_id from revenue_transactions not indexed where id > ${from} and id <= ${to} and is_announced = 0`
+      return { range: { from, to }, siteIds: all<{ site_id: number }>(sites).map(({ site_id }) => site_id) }
     })
 
-  const markAnnounced = (site: Site, id: number): Promise<void> => rows.append(({ run }) => run(moveAnnounced(site, sql`${id}`)))
+  async function publish({ from, to }: IdRange, wanted: ReadonlyMap<number, Wanted>, siteIds: readonly number[]): Promise<void> {
+    const found: Unannounced[] = []
+    for (let after = from, more = true; more; await letOthersPass()) {
+      const step = await unannounced({ from: after, to }, siteIds)
+      found.push(...step)
+      more = step.length === ANNOUNCED.step
+      after = step.at(-1)?.id ?? to
+    }
+    const events = found.flatMap((each) => {
+      const { site, events } = wanted.get(each.site_id)! // only sites are read of which it is known
+      const event = site && eventOf(site, each)
+      return event && events.has(event.event) ? [event] : []
+    })
+    await rows.sync() // so that no event names a transaction that a power cut takes back
+    await host.db.transaction(async (statements) => {
+      for (let at = 0; at < events.length; at += ANNOUNCED.step, await letOthersPass())
+        await outbox.write(statements, ...events.slice(at, at + ANNOUNCED.step))
+    })
+  }
 
-  const markAllAnnounced = (site: Site): Promise<void> =>
-    rows.append(({ run }) => run(moveAnnounced(site, sql`(select coalesce(max(id), 0) from revenue_transactions)`)))
+  const unannounced = ({ from, to }: IdRange, siteIds: readonly number[]): Promise<Unannounced[]> =>
+    rows.append(({ all }) =>
+      all(sql`select id, site_id, type, order_id, amount_minor, currency, parent_id from revenue_transactions not indexed
+        where id > ${from} and id <= ${to} and is_announced = 0 and site_id in (select value from json_each(${JSON.stringify(siteIds)}))
+        order by id limit ${ANNOUNCED.step}`),
+    )
+
+  const markAnnounced = (id: number): Promise<void> =>
+    rows.append(({ run }) =>
+      run(sql`insert into revenue_announced (id, transaction_id) values (1, ${id})
+        on conflict (id) do update set transaction_id = max(transaction_id, excluded.transaction_id)`),
+    )
 
   return {
     soon,
@@ -146,10 +177,14 @@ export function createFollowing(host: RevenueHost, { writing, folding, attributi
 }
 export type Following = ReturnType<typeof createFollowing>
 
-const eventsOf = (site: Site, transactions: readonly Unannounced[], wanted: ReadonlySet<string>) =>
-  transactions.map((each) => eventOf(site, each)).filter(({ event }) => wanted.has(event))
+/** The product events of a site that consumers want. */
+interface Wanted {
+  site: Site | undefined
+  events: ReadonlySet<string>
+}
 
-/** Moves the position of a site up to which product events were published. */
-const moveAnnounced = ({ id }: Site, to: Sql): Sql =>
-  sql`insert into revenue_cursor (site_id, position, announced_id) values (${id}, 0, ${to})
-    on conflict (site_id) do update set announced_id = max(announced_id, excluded.announced_id)`
+/** Ids of transactions after `from`, up to `to`. */
+interface IdRange {
+  from: number
+  to: number
+}

@@ -29,6 +29,7 @@ export const EVENT_NAMES = Object.keys(EVENTS) as EventName[] // the keys of its
 /** A transaction that was not announced yet. */
 export interface Unannounced {
   id: number
+  site_id: number
   type: TransactionType
   order_id: string | null
   amount_minor: number

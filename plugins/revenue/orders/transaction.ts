@@ -48,7 +48,7 @@ export interface TransactionRow {
   visit_sequence: number | null
   /** 2 until the visit was looked up, 1 while the visit can still change, 0 afterwards. */
   is_open: number
-  /** 1 if it has no product event. Those of others are published up to `announced_id` of the site. */
+  /** 1 if it has no product event. Those of others are published up to the one in `revenue_announced`. */
   is_announced: number
   person: string | null
   link_id: number | null

@@ -148,7 +148,7 @@ function openState(dataDir: string): State {
   const db = new Database(join(dataDir, "events.db"), { readonly: true })
   const waiting = "select 1 from revenue_transactions where site_id = 1 and"
   const pending = db.query(`${waiting} is_open = 2 union all ${waiting} is_announced = 0
-    and id > (select announced_id from revenue_cursor where site_id = 1) limit 1`)
+    and id > coalesce((select transaction_id from revenue_announced), 0) limit 1`)
   const last = db.query<{ id: number | null }, []>("select max(id) as id from revenue_transactions")
   return { isFolded: (transactions) => (last.get()?.id ?? 0) >= transactions && pending.get() === null }
 }
