@@ -20,7 +20,7 @@ import { withOperations } from "./services/instance/operations.ts"
 import { placesIn, prepareDataFolder, requireStores } from "./services/runtime/data-folder.ts"
 import { ExitFault } from "./services/runtime/exit.ts"
 import { jsonLog, lineWriter } from "./services/runtime/log.ts"
-import { releaseOnceCalm } from "./services/runtime/start-memory.ts"
+import { releaseWhenCalm } from "./services/runtime/start-memory.ts"
 import { pendingIn } from "./services/runtime/stores.ts"
 import { filledDemo } from "./wiring/demo.ts"
 import { operationsOf } from "./wiring/operations.ts"
@@ -175,7 +175,7 @@ async function listen(app: App, { config, log }: AppOptions): Promise<Running> {
     config.host === "0.0.0.0" || config.host === "::" ? "localhost" : config.host.includes(":") ? `[${config.host}]` : config.host
   const address = `http://${name}:${server.port}`
   await app.start(address)
-  void releaseOnceCalm({ requests: () => requests })
+  void releaseWhenCalm({ requests: () => requests })
   return {
     address,
     dataDir: config.data_dir,

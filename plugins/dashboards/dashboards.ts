@@ -38,7 +38,11 @@ export default definePlugin({
       sharePages: [area.shares.pages],
       widgets: catalogueWidgets(),
       jobs: {
-        "write-views": { interrupted: "fail", schedule: { cron: "* * * * *" }, run: () => area.shares.writeViews() },
+        "write-views": {
+          interrupted: "fail",
+          schedule: { cron: "* * * * *", hasWork: () => area.shares.hasViews() },
+          run: () => area.shares.writeViews(),
+        },
         "remove-deleted": {
           interrupted: "resume",
           schedule: { cron: "35 3 * * *" },

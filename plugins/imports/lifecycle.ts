@@ -37,6 +37,8 @@ export interface Imports {
   update(author: Author, id: string | undefined, body: unknown, terms: Terms): Promise<ImportRow>
   /** Starts runs of streams whose open visits have waited long enough for their rest. */
   writeWaitingVisits(): Promise<void>
+  /** Returns whether `writeWaitingVisits` has something to write. */
+  hasWaitingVisits(): Promise<boolean>
 }
 
 export interface Author {
@@ -296,6 +298,7 @@ export function createImports(host: ImportsHost, { fetching, holders, previews, 
         .then(({ row }) => row)
     },
 
+    hasWaitingVisits: async () => (await streamsWaitingSince(db, now() - MAX_WAIT_MS)).length > 0,
     async writeWaitingVisits() {
       for (const { import_id } of await streamsWaitingSince(db, now() - MAX_WAIT_MS)) {
         const folder = staging.create()

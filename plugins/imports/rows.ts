@@ -206,6 +206,10 @@ export const listUnsettled = (statements: OwnStatements, after: number): Promise
         state = 'completed' and (folder is not null or id in (select import_id from imports_streams where pending_json is not null))))
     order by id limit ${SLICE}`)
 
+/** Returns whether there are completed imports of rows. */
+export const hasRowImports = async (statements: OwnStatements): Promise<boolean> =>
+  (await statements.get(sql`select 1 from imports_imports where state = 'completed' and kind = 'rows' limit 1`)) !== undefined
+
 export async function deleteImportsOf(statements: OwnStatements, siteId: number): Promise<number> {
   const rows = await importsOfSite(statements, siteId)
   await statements.run(sql`delete from imports_streams where site_id = ${siteId}`)

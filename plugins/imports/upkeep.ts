@@ -7,6 +7,7 @@ import {
   deleteDays,
   deleteImportsOf,
   deleteRejects,
+  hasRowImports,
   type ImportRow,
   importById,
   importsOfSite,
@@ -24,13 +25,35 @@ export function jobsOf({ runs, ...area }: Area): NonNullable<Contribution["jobs"
     // Two run at a time, and one per site by its key. Others wait in the queue.
     "run-import": { interrupted: "resume", atOnce: 2, onDisk: true, run: runs.run },
     "undo-import": { interrupted: "resume", atOnce: 2, attempts: 5, onDisk: true, run: runs.undo },
-    "settle-imports": { interrupted: "resume", schedule: { cron: "*/5 * * * *" }, run: () => settleImports(area.host, runs) },
-    "follow-zones": { interrupted: "resume", schedule: { cron: "* * * * *" }, run: ({ signal }) => followZones(area, signal) },
-    "destroy-salts": { interrupted: "resume", schedule: { cron: "* * * * *" }, run: () => area.streams.destroySalts() },
-    "write-waiting": { interrupted: "resume", schedule: { cron: "* * * * *" }, run: () => area.imports.writeWaitingVisits() },
+    "settle-imports": {
+      interrupted: "resume",
+      schedule: { cron: "*/5 * * * *", hasWork: async () => (await unsettled(area.host)).length > 0 },
+      run: () => settleImports(area.host, runs),
+    },
+    "follow-zones": {
+      interrupted: "resume",
+      schedule: { cron: "* * * * *", hasWork: () => hasRowImports(area.host.db) },
+      run: ({ signal }) => followZones(area, signal),
+    },
+    "destroy-salts": {
+      interrupted: "resume",
+      schedule: { cron: "* * * * *", hasWork: () => area.streams.hasExpiredSalts() },
+      run: () => area.streams.destroySalts(),
+    },
+    "write-waiting": {
+      interrupted: "resume",
+      schedule: { cron: "* * * * *", hasWork: () => area.imports.hasWaitingVisits() },
+      run: () => area.imports.writeWaitingVisits(),
+    },
     "expire-files": { interrupted: "resume", onDisk: true, schedule: { cron: "25 * * * *" }, run: () => expireFiles(area) },
   }
 }
+
+/** Returns some of the imports, and of the runs that extend a stream, that have not ended. */
+const unsettled = async ({ db }: Area["host"]): Promise<readonly object[]> => [
+  ...(await listUnsettled(db, 0)),
+  ...(await pendingStreams(db, 0)),
+]
 
 /** Ends imports, and runs that extend a stream, whose job has ended before them. */
 async function settleImports({ db }: Area["host"], runs: Area["runs"]): Promise<void> {

@@ -44,7 +44,7 @@ export function jobsOf({ host, counters, trash, orphans, cache }: Area): NonNull
       onDisk: true, // each node counts the clicks of its own store
       atOnce: 1,
       // Each click schedules the job sooner; this schedule is the fallback.
-      schedule: { cron: "* * * * *" },
+      schedule: { cron: "* * * * *", hasWork: () => counters.hasWork() || orphans.areWaiting() },
       async run({ signal }) {
         await cache.ready()
         await counters.run(signal)

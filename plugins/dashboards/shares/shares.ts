@@ -7,6 +7,8 @@ import { type BoardShare, type BoardShareFields, DEFAULTS, type SharedBoard, Sha
 export interface BoardShares extends PluginShares<SharedBoard, BoardShareFields, BoardShare> {
   /** Writes the page loads since the last call. */
   writeViews(): Promise<void>
+  /** Returns whether some views are not written yet. */
+  hasViews(): boolean
 }
 
 export function createBoardShares(host: DashboardsHost, trash: Trash<Board>): BoardShares {
@@ -66,6 +68,7 @@ export function createBoardShares(host: DashboardsHost, trash: Trash<Board>): Bo
 
   return {
     ...shares,
+    hasViews: () => views.size > 0,
     async writeViews() {
       const counted = [...views].map(([id, count]) => ({ id, ...count }))
       views.clear()

@@ -33,6 +33,8 @@ export interface Streams {
   importsWithFiles(): number[]
   /** Destroys the salts of past days together with the lookups that name their visitors. */
   destroySalts(): Promise<void>
+  /** Returns whether `destroySalts` has something to destroy. */
+  hasExpiredSalts(): Promise<boolean>
 }
 
 /** A salt is destroyed this long after the start of its local day. */
@@ -132,6 +134,7 @@ export function createStreams({ db, imports, secrets, random, now, stagingFolder
         .flatMap((name) => FOLDER.exec(name)?.[1] ?? [])
         .map(Number),
 
+    hasExpiredSalts: async () => (await streamsWithExpiredSalts(db, now())).length > 0,
     async destroySalts() {
       for (const expired of await streamsWithExpiredSalts(db, now())) {
         const salts = await saltsOf(expired)

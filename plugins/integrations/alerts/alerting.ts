@@ -7,7 +7,7 @@ import { createCompletions } from "./completions.ts"
 import { createEvaluation } from "./evaluation.ts"
 import { createRounds } from "./rounds.ts"
 import { alertRoutes } from "./routes.ts"
-import { alertById, deleteAlertsOf, deletePause, listAlerts, putPause } from "./rows.ts"
+import { alertById, deleteAlertsOf, deletePause, hasEnabled, listAlerts, putPause } from "./rows.ts"
 
 type Parts = Required<
   Pick<Contribution, "routes" | "jobs" | "consumers" | "exporters" | "onSiteDelete" | "onSiteTransfer" | "onMemberLeave">
@@ -15,13 +15,21 @@ type Parts = Required<
 
 export function alertingOf(host: IntegrationsHost, chat: Chat): Parts {
   const rounds = createRounds(host, createEvaluation(host))
-  const publishCompletions = createCompletions(host)
-  const everyMinute = { interrupted: "fail" as const, schedule: { cron: "* * * * *" } }
+  const completions = createCompletions(host)
+  const cron = "* * * * *"
   return {
     routes: [alertRoutes(host, createAlerts(host, chat))],
     jobs: {
-      "check-alerts": { ...everyMinute, run: ({ signal }) => rounds.run(signal) },
-      "count-goals": { ...everyMinute, run: ({ signal }) => publishCompletions(signal) },
+      "check-alerts": {
+        interrupted: "fail",
+        schedule: { cron, hasWork: () => hasEnabled(host.db) },
+        run: ({ signal }) => rounds.run(signal),
+      },
+      "count-goals": {
+        interrupted: "fail",
+        schedule: { cron, hasWork: completions.areWanted },
+        run: ({ signal }) => completions.publish(signal),
+      },
     },
     consumers: {
       "alert-chats": { events: ["traffic.*"], consume: (event) => sendToChats(host, chat, event) },

@@ -2,8 +2,12 @@ import { type OwnStatements, type Signal, type Site, sql } from "#plugin"
 import type { IntegrationsHost } from "../area.ts"
 import { GOAL_COMPLETED } from "./events.ts"
 
-/** Publishes how many conversions of each goal arrived, where a webhook or chat names the event. For the job of each minute. */
-export type PublishCompletions = (signal: AbortSignal) => Promise<void>
+export interface Completions {
+  /** Publishes how many conversions of each goal arrived, where a webhook or chat names the event. For the job of each minute. */
+  publish(signal: AbortSignal): Promise<void>
+  /** Returns whether a webhook or chat names the event, or did until now. */
+  areWanted(): Promise<boolean>
+}
 
 interface GoalCount {
   goal_id: number
@@ -16,7 +20,7 @@ const DAY_MS = 86_400_000
 /** Age of the moment since which conversions are counted. Server-side events of the last day are therefore noticed. */
 const [YOUNGEST_MS, OLDEST_MS] = [DAY_MS, 2 * DAY_MS]
 
-export function createCompletions(host: IntegrationsHost): PublishCompletions {
+export function createCompletions(host: IntegrationsHost): Completions {
   const { db, now } = host
   /** Whether counts may be stored for sites that no one listens to any more. */
   let hasCounts = true
@@ -63,16 +67,19 @@ export function createCompletions(host: IntegrationsHost): PublishCompletions {
     })
   }
 
-  return async (signal) => {
-    const sites = await listeningSites(host)
-    if (sites.length > 0 || hasCounts) await forgetOthers(db, sites)
-    hasCounts = sites.length > 0
-    for (const site of sites) {
-      if (signal.aborted) return
-      await publishSite(site, signal).catch((error) =>
-        host.log.warn("the completed goals of a site could not be counted; the next run tries again", { site: site.id, error }),
-      )
-    }
+  return {
+    areWanted: async () => hasCounts || (await listeningSites(host)).length > 0,
+    async publish(signal) {
+      const sites = await listeningSites(host)
+      if (sites.length > 0 || hasCounts) await forgetOthers(db, sites)
+      hasCounts = sites.length > 0
+      for (const site of sites) {
+        if (signal.aborted) return
+        await publishSite(site, signal).catch((error) =>
+          host.log.warn("the completed goals of a site could not be counted; the next run tries again", { site: site.id, error }),
+        )
+      }
+    },
   }
 }
 

@@ -3,6 +3,7 @@ import { type Contribution, type OwnStatements, sql } from "#plugin"
 import type { IntegrationsHost } from "../area.ts"
 import type { Kind } from "../kind.ts"
 import type { Integrations } from "../lifecycle.ts"
+import { listDue } from "../rows.ts"
 import { bingKind } from "./bing.ts"
 import { exportedDays } from "./exporter.ts"
 import { createGoogleAccounts } from "./google.ts"
@@ -34,7 +35,11 @@ export function createSearch(host: IntegrationsHost): Search {
       routes: [...googleRoutes(host, accounts, mappings, integrations), reportRoutes(host, report)],
       jobs: {
         [SYNC]: { interrupted: "resume", run: (work) => runSync(host, work) },
-        "queue-searches": { interrupted: "resume", schedule: { cron: "*/5 * * * *" }, run: () => enqueueDue(host) },
+        "queue-searches": {
+          interrupted: "resume",
+          schedule: { cron: "*/5 * * * *", hasWork: async () => (await listDue(host.db, host.now())).length > 0 },
+          run: () => enqueueDue(host),
+        },
         "prune-states": {
           interrupted: "resume",
           schedule: { cron: "25 * * * *" },

@@ -17,6 +17,8 @@ export interface Orphan {
 export interface Orphans {
   note(kind: OrphanKind, domainId: number | null, path: string): void
   flush(): Promise<void>
+  /** Returns whether some are not written yet. */
+  areWaiting(): boolean
   /** Returns the requests on some domains since a day, the most frequent first. */
   list(domainIds: readonly number[], since: string): Promise<Orphan[]>
   /** Returns the number of requests on the hosts of the instance by day and kind. */
@@ -64,6 +66,7 @@ export function createOrphans(db: OwnTables, now: () => number): Orphans {
       const sample = samples.has(wanted) ? wanted : ""
       add({ day, domain_id: domainId, kind, path_sample: sample, count: 1 })
     },
+    areWaiting: () => counts.size > 0,
     async flush() {
       const rows = [...counts.values()]
       counts.clear()

@@ -43,6 +43,8 @@ export interface Counters {
   site(siteId: number): Promise<void>
   /** Counts the new records of the scheduled sites; the first time in a process, of all sites. For the job and for `stop`. */
   run(signal?: AbortSignal): Promise<void>
+  /** Returns whether `run` has something to count. */
+  hasWork(): boolean
   /** Deletes the positions of a site. For `onSiteDelete`. */
   removeSite(siteId: number): Promise<void>
 }
@@ -169,6 +171,7 @@ export const ownCounters =
       },
       site: (siteId) => inTurn(() => countSite(siteId)),
       run: (signal) => inTurn(() => countWaiting(signal)),
+      hasWork: () => isFirstRun || waiting.size > 0,
       removeSite: (siteId) => db.run(sql`delete from ${positions} where site_id = ${siteId}`),
     }
   }

@@ -27,6 +27,11 @@ export interface Recurring {
   cron: string
   /** Time zone. Default: the instance's. */
   timezone?: string
+  /**
+   * Returns whether a run would find something to do, by a cheap test. Otherwise the run is skipped: a job costs several transactions, and its
+   * code memory. Default: always.
+   */
+  hasWork?(): boolean | Promise<boolean>
 }
 
 /**
@@ -75,6 +80,8 @@ export function createSchedules({ catalog, clock, jobs, timezone }: SchedulesOpt
   const declared = new Map<string, { recurring: Recurring; isOn(): boolean }>()
   /** Kept in memory, so that a second in which nothing is due costs nothing. */
   let planned = new Map<string, Schedule>()
+  /** The next run of schedules whose latest run was skipped. It is not stored, because a start may repeat the test. */
+  const skippedTo = new Map<string, number>()
 
   async function stored(statements: Statements = catalog): Promise<Map<string, Schedule>> {
     const rows = (await listSchedules(statements)).filter(({ name }) => declared.has(name))
@@ -91,12 +98,25 @@ export function createSchedules({ catalog, clock, jobs, timezone }: SchedulesOpt
   async function plan({ name, cron, timezone: zone }: Schedule, after: number): Promise<void> {
     await planSchedule(catalog, name, nextRun(cron, zone, after) ?? null)
   }
+  const nextOf = ({ name, next_run_at }: Schedule): number | null =>
+    next_run_at === null ? null : Math.max(next_run_at, skippedTo.get(name) ?? 0)
+  const isDue = (schedule: Schedule): boolean => schedule.enabled && (nextOf(schedule) ?? Number.POSITIVE_INFINITY) <= clock.now()
+  /** Skips a due run that would find nothing to do. A test that fails is no reason to skip it. */
+  async function isSkipped({ name, cron, timezone: zone }: Schedule): Promise<boolean> {
+    const { recurring, isOn } = declared.get(name)! // only declared ones are planned
+    const next = nextRun(cron, zone, clock.now())
+    if (!recurring.hasWork || next === undefined || !isOn()) return false
+    if (await Promise.try(() => recurring.hasWork!()).catch(() => true)) return false
+    skippedTo.set(name, next)
+    return true
+  }
   /** Enqueues a due job and stores the time of its next run in one transaction. */
-  async function makeDue({ name, cron, timezone: zone, next_run_at }: Schedule): Promise<void> {
+  async function makeDue(schedule: Schedule): Promise<void> {
+    const { name, cron, timezone: zone } = schedule
     const now = clock.now()
     await catalog.transaction(async (statements) => {
       if (declared.get(name)?.isOn()) {
-        const slot = new Date(next_run_at!).toISOString() // it is due
+        const slot = new Date(nextOf(schedule)!).toISOString() // it is due
         const job = await jobs.enqueue({ kind: name, slot, join: true }, statements)
         if (job) await noteScheduleRun(statements, name, now)
       }
@@ -118,17 +138,25 @@ export function createSchedules({ catalog, clock, jobs, timezone }: SchedulesOpt
       await reload()
     },
     async tick() {
-      const due = [...planned.values()].filter(({ enabled, next_run_at }) => enabled && next_run_at !== null && next_run_at <= clock.now())
-      for (const schedule of due) await makeDue(schedule)
-      if (due.length > 0) await reload()
+      let isChanged = false
+      for (const schedule of [...planned.values()].filter(isDue)) {
+        if (await isSkipped(schedule)) continue
+        await makeDue(schedule)
+        isChanged = true
+      }
+      if (isChanged) await reload()
     },
     async replan() {
+      skippedTo.clear()
       for (const schedule of planned.values()) if ((schedule.next_run_at ?? 0) > clock.now()) await plan(schedule, clock.now())
       await reload()
     },
     async list() {
       const rows = await stored()
-      return [...declared.keys()].sort().map((name) => rows.get(name) ?? asDeclared(name, declared.get(name)!.recurring))
+      return [...declared.keys()].sort().map((name) => {
+        const row = rows.get(name)
+        return row ? { ...row, next_run_at: nextOf(row) } : asDeclared(name, declared.get(name)!.recurring)
+      })
     },
     async change(name, { cron, enabled }, alongside) {
       const own = declared.get(name)
@@ -140,6 +168,7 @@ export function createSchedules({ catalog, clock, jobs, timezone }: SchedulesOpt
         const next = nextRun(wanted.cron, before.timezone, clock.now())
         if (next === undefined) throw noCron()
         await chooseSchedule(statements, name, { cron: cron ?? null, enabled: wanted.enabled, next_run_at: next })
+        skippedTo.delete(name)
         const after = { ...before, ...wanted, next_run_at: next }
         await alongside?.(statements, { before, after })
         return after

@@ -1,26 +1,58 @@
 import { readFileSync } from "node:fs"
 
-/** Length of a turn, in ms, and the most requests of a calm one. */
+/** Length of a turn at the start, and later, in ms, and the most requests of a calm one. */
 const TURN_MS = 1_000
+const LATER_TURN_MS = 15_000
 const FEW_REQUESTS = 10
+/** Number of calm turns in a row after which pages are given back again: a minute. */
+const CALM_TURNS = 4
+/** Growth from which that is worthwhile. */
+const GROWTH = 8 << 20
 
 interface ReleaseOptions {
   turnMs?: number
+  laterTurnMs?: number
   /** Returns how many requests have arrived. */
   requests(): number
+  /** Returns the bytes of files that are mapped in memory; undefined where that is not known. */
+  mapped?(): number | undefined
+  /** Releases what only the start needed. */
   release?(): Promise<void>
+  /** Releases the pages of the program. */
+  releasePages?(): Promise<void>
 }
 
 /**
  * Releases memory that only the start of the process needed, after the first second with few requests. That holds the
  * thread for up to a tenth of a second and takes compiled code from it, which under load would delay every request for a while.
+ * Later, the pages of the program are given back in calm minutes, because upkeep maps a third of them again.
  */
-export async function releaseOnceCalm({ turnMs = TURN_MS, requests, release = releaseStartMemory }: ReleaseOptions) {
-  for (let before = requests(), now = before; ; before = now) {
-    await new Promise((resolve) => setTimeout(resolve, turnMs).unref())
-    now = requests()
-    if (now - before <= FEW_REQUESTS) return release()
+export async function releaseWhenCalm(options: ReleaseOptions): Promise<void> {
+  const { turnMs = TURN_MS, laterTurnMs = LATER_TURN_MS, requests, mapped = mappedBytes } = options
+  const { release = releaseStartMemory, releasePages = unmapProgramPages } = options
+  while (!(await isCalmTurn(turnMs, requests)));
+  await release()
+  let calmTurns = 0
+  for (let least = Number.POSITIVE_INFINITY; ; ) {
+    calmTurns = (await isCalmTurn(laterTurnMs, requests)) ? calmTurns + 1 : 0
+    const bytes = mapped()
+    if (bytes === undefined) return
+    least = Math.min(least, bytes)
+    if (calmTurns >= CALM_TURNS && bytes >= least + GROWTH) await releasePages()
   }
+}
+
+/** Resolves at the end of a turn with whether it had few requests. */
+async function isCalmTurn(turnMs: number, requests: () => number): Promise<boolean> {
+  const before = requests()
+  await new Promise((resolve) => setTimeout(resolve, turnMs).unref())
+  return requests() - before <= FEW_REQUESTS
+}
+
+function mappedBytes(): number | undefined {
+  if (process.platform !== "linux") return undefined
+  const [, kilobytes] = /^RssFile:\s*(\d+) kB/m.exec(readFileSync("/proc/self/status", "utf8")) ?? []
+  return kilobytes === undefined ? undefined : Number(kilobytes) * 1_024
 }
 
 /** Releases that memory at once. */
@@ -30,8 +62,9 @@ export async function releaseStartMemory(): Promise<void> {
   await unmapProgramPages()
 }
 
-/** MADV_DONTNEED, PROT_READ and PROT_WRITE of Linux. */
+/** MADV_DONTNEED, MADV_NOHUGEPAGE, PROT_READ and PROT_WRITE of Linux. */
 const DONT_NEED = 4
+const NO_HUGE_PAGE = 15
 const READ = 1
 const WRITE = 2
 const LIBRARY = {
@@ -41,7 +74,7 @@ const LIBRARY = {
 
 /**
  * Unmaps the pages of the program file and its libraries, most of which only the start used, or other work that is over. Those that are
- * used again are mapped again from the page cache, one by one. Linux only.
+ * used again are mapped again from the page cache, few at a time. Linux only.
  */
 export async function unmapProgramPages(): Promise<void> {
   if (process.platform !== "linux") return
@@ -53,7 +86,11 @@ export async function unmapProgramPages(): Promise<void> {
     const protect = (flags: number) => modules && symbols.mprotect(modules.from, modules.to - modules.from, flags)
     protect(READ)
     try {
-      for (const { from, to } of unchangedMappings(readFileSync("/proc/self/smaps", "utf8"))) symbols.madvise(from, to - from, DONT_NEED)
+      for (const { from, to } of unchangedMappings(readFileSync("/proc/self/smaps", "utf8"))) {
+        // One access would map two megabytes of the library at once.
+        symbols.madvise(from, to - from, NO_HUGE_PAGE)
+        symbols.madvise(from, to - from, DONT_NEED)
+      }
     } finally {
       protect(READ | WRITE)
     }

@@ -1,9 +1,15 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 /** Path of libSQL's compressed native part in the binary. `scripts/build.ts` sets it. When run from source, libSQL finds its own. */
 const PACKED: string | undefined = undefined
+
+/**
+ * Bytes that are written at once. Recent kernels keep what was written together as one piece of the file, and map it whole when one page of
+ * it is used: the library would take 8 MiB instead of what is used of it.
+ */
+const PIECE = 16_384
 
 let unpacking: Promise<void> | undefined
 let unpacked: Uint8Array | undefined
@@ -31,8 +37,7 @@ export function loadNativePart(): unknown {
   const part = join(folder, "libsql.node")
   const loaded: { exports: unknown } = { exports: {} }
   try {
-    writeFileSync(part, unpacked)
-    chmodSync(part, 0o700)
+    writeInPieces(part, unpacked)
     process.dlopen(loaded, part)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
@@ -43,6 +48,15 @@ export function loadNativePart(): unknown {
     remove(folder)
   }
   return loaded.exports
+}
+
+function writeInPieces(path: string, bytes: Uint8Array): void {
+  const file = openSync(path, "wx", 0o700)
+  try {
+    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, Math.min(PIECE, bytes.length - at))
+  } finally {
+    closeSync(file)
+  }
 }
 
 /** Removes the folder if possible. Windows does not delete a loaded file, which then stays until the temporary folder is cleared. */

@@ -82,6 +82,50 @@ test("makes up for the latest missed run, once", async () => {
   expect(process.runs).toEqual(["2026-11-21T13:00:00.000Z", "2026-11-21T18:00:00.000Z"])
 })
 
+test("skips runs that would find nothing to do, and shows the next one", async () => {
+  let hasWork = false
+  let tests = 0
+  const recurring: Recurring = {
+    cron: "* * * * *",
+    timezone: "UTC",
+    hasWork() {
+      tests++
+      return hasWork
+    },
+  }
+  await using process = await openSchedules(recurring)
+  const { clock, runs } = process
+  const next = async () => new Date((await process.schedules().list())[0]!.next_run_at!).toISOString()
+  for (let second = 0; second < 180; second++) {
+    clock.advance(1_000)
+    await process.second()
+  }
+  expect([runs, tests, await next()]).toEqual([[], 3, "2026-11-21T12:04:00.000Z"])
+  hasWork = true
+  clock.advance(59_000)
+  await process.second()
+  expect(runs).toEqual([])
+  clock.advance(1_000)
+  await process.second()
+  expect([runs, await next()]).toEqual([["2026-11-21T12:04:00.000Z"], "2026-11-21T12:05:00.000Z"])
+  // A skipped run is tested again after a start, as one that was missed.
+  hasWork = false
+  clock.advance(60_000)
+  await process.second()
+  await process.restart()
+  hasWork = true
+  await process.second()
+  expect(runs).toEqual(["2026-11-21T12:04:00.000Z", "2026-11-21T12:05:00.000Z"])
+})
+
+test("runs a job whose test for work fails", async () => {
+  const recurring: Recurring = { cron: "* * * * *", timezone: "UTC", hasWork: () => Promise.reject(new Error("made by the test")) }
+  await using process = await openSchedules(recurring)
+  process.clock.advance(60_000)
+  await process.second()
+  expect(process.runs).toEqual(["2026-11-21T12:01:00.000Z"])
+})
+
 test("a clock that jumps ahead and back repeats no run and omits none", async () => {
   await using process = await openSchedules({ cron: "0 3 * * *", timezone: "UTC" })
   const { clock, runs } = process

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { releaseOnceCalm, unchangedMappings } from "../../../src/services/runtime/start-memory.ts"
+import { releaseWhenCalm, unchangedMappings } from "../../../src/services/runtime/start-memory.ts"
 import { temporaryFolder } from "../../kit.ts"
 
 const mapping = (header: string, anonymous: number) => `${header}
@@ -82,8 +82,52 @@ test.skipIf(process.platform !== "linux")(
 )
 
 test("waits for a turn with few requests", async () => {
-  const counts = [0, 500, 900, 911, 921]
-  const releases: (number | undefined)[] = []
-  await releaseOnceCalm({ turnMs: 0, requests: () => counts.shift()!, release: async () => void releases.push(counts.length) })
+  const counts = [0, 500, 500, 900, 900, 911, 911, 921]
+  const releases: number[] = []
+  await releaseWhenCalm({
+    ...{ turnMs: 0, laterTurnMs: 0, requests: () => counts.shift() ?? 921, mapped: () => undefined },
+    release: async () => void releases.push(counts.length),
+  })
   expect(releases).toEqual([0])
+})
+
+test("gives pages back after a calm minute in which they have grown", async () => {
+  /** Requests during each turn, and the megabytes that are mapped at its end. The first turn is that of the start. */
+  const turns: [requests: number, mapped?: number][] = [
+    [0],
+    ...([
+      [0, 40],
+      [0, 50],
+      [0, 50],
+      [0, 52],
+      [0, 44],
+    ] as [number, number][]),
+    ...([
+      [11, 49],
+      [0, 49],
+      [0, 49],
+      [0, 49],
+      [0, 49],
+      [0, 47],
+    ] as [number, number][]),
+    [0],
+  ]
+  let looks = 0
+  let requests = 0
+  const releases: number[] = []
+  await releaseWhenCalm({
+    ...{ turnMs: 0, laterTurnMs: 0, release: async () => {} },
+    // Asked at the begin and at the end of each turn.
+    requests() {
+      if (looks % 2 === 1) requests += turns[(looks - 1) / 2]![0]
+      looks++
+      return requests
+    },
+    mapped() {
+      const [, megabytes] = turns[looks / 2 - 1]!
+      return megabytes === undefined ? undefined : megabytes * 2 ** 20
+    },
+    releasePages: async () => void releases.push(looks / 2 - 1),
+  })
+  expect(releases).toEqual([4, 10])
 })
