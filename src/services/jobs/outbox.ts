@@ -106,8 +106,8 @@ export function createOutbox({ catalog, clock, log, nodes }: OutboxOptions): Out
     await reader.busy
     reader.busy = undefined
   }
-  async function readPosition(reader: Reader): Promise<void> {
-    reader.lastId = await openCursor(catalog, reader.consumer.name)
+  async function readPosition(reader: Reader, statements: Statements = catalog): Promise<void> {
+    reader.lastId = await openCursor(statements, reader.consumer.name)
     reader.storedId = reader.lastId
   }
   /** Returns whether this node delivers to a consumer. It continues where another one has stopped. */
@@ -201,7 +201,9 @@ export function createOutbox({ catalog, clock, log, nodes }: OutboxOptions): Out
       readers.push({ consumer, lastId: 0, storedId: 0, storedAt: 0, hasWanted: false, pausedUntil: 0, failures: 0, busy: undefined })
     },
     async start() {
-      for (const reader of readers) await readPosition(reader)
+      await catalog.transaction(async (statements) => {
+        for (const reader of readers) await readPosition(reader, statements)
+      })
       isStarted = true
     },
     deliver,

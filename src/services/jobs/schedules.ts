@@ -95,8 +95,19 @@ export function createSchedules({ catalog, clock, jobs, timezone }: SchedulesOpt
     ...{ name, cron, timezone: zone, enabled: true },
     ...{ last_run_at: null, last_state: null, next_run_at: null },
   })
-  async function plan({ name, cron, timezone: zone }: Schedule, after: number): Promise<void> {
-    await planSchedule(catalog, name, nextRun(cron, zone, after) ?? null)
+  /** Plans the next runs of schedules in one transaction. */
+  async function plan(schedules: readonly Schedule[]): Promise<void> {
+    const now = clock.now()
+    if (schedules.length > 0)
+      await catalog.transaction(async (statements) => {
+        for (const { name, cron, timezone: zone } of schedules) await planSchedule(statements, name, nextRun(cron, zone, now) ?? null)
+      })
+    await reload()
+  }
+  /** Returns whether a declared schedule differs from the stored one. */
+  const isChanged = ({ name, cron, timezone: zone }: Schedule): boolean => {
+    const known = planned.get(name)
+    return known?.cron !== cron || known.timezone !== zone
   }
   const nextOf = ({ name, next_run_at }: Schedule): number | null =>
     next_run_at === null ? null : Math.max(next_run_at, skippedTo.get(name) ?? 0)
@@ -132,24 +143,29 @@ export function createSchedules({ catalog, clock, jobs, timezone }: SchedulesOpt
       declared.set(kind, { recurring, isOn })
     },
     async start() {
-      for (const [name, { recurring }] of declared) await declareSchedule(catalog, asDeclared(name, recurring))
       await reload()
-      for (const schedule of planned.values()) if (schedule.next_run_at === null) await plan(schedule, clock.now())
-      await reload()
+      const changed = [...declared].map(([name, { recurring }]) => asDeclared(name, recurring)).filter(isChanged)
+      if (changed.length > 0) {
+        await catalog.transaction(async (statements) => {
+          for (const schedule of changed) await declareSchedule(statements, schedule)
+        })
+        await reload()
+      }
+      const unplanned = [...planned.values()].filter(({ next_run_at }) => next_run_at === null)
+      if (unplanned.length > 0) await plan(unplanned)
     },
     async tick() {
-      let isChanged = false
+      let hasChanged = false
       for (const schedule of [...planned.values()].filter(isDue)) {
         if (await isSkipped(schedule)) continue
         await makeDue(schedule)
-        isChanged = true
+        hasChanged = true
       }
-      if (isChanged) await reload()
+      if (hasChanged) await reload()
     },
     async replan() {
       skippedTo.clear()
-      for (const schedule of planned.values()) if ((schedule.next_run_at ?? 0) > clock.now()) await plan(schedule, clock.now())
-      await reload()
+      await plan([...planned.values()].filter(({ next_run_at }) => (next_run_at ?? 0) > clock.now()))
     },
     async list() {
       const rows = await stored()

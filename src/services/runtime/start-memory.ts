@@ -18,8 +18,8 @@ interface ReleaseOptions {
   mapped?(): number | undefined
   /** Releases what only the start needed. */
   release?(): Promise<void>
-  /** Releases the pages of the program. */
-  releasePages?(): Promise<void>
+  /** Releases garbage and the pages of the program. */
+  releaseAgain?(): Promise<void>
 }
 
 /**
@@ -29,7 +29,7 @@ interface ReleaseOptions {
  */
 export async function releaseWhenCalm(options: ReleaseOptions): Promise<void> {
   const { turnMs = TURN_MS, laterTurnMs = LATER_TURN_MS, requests, mapped = mappedBytes } = options
-  const { release = releaseStartMemory, releasePages = unmapProgramPages } = options
+  const { release = releaseStartMemory, releaseAgain = releaseCalmMemory } = options
   while (!(await isCalmTurn(turnMs, requests)));
   await release()
   let calmTurns = 0
@@ -38,7 +38,7 @@ export async function releaseWhenCalm(options: ReleaseOptions): Promise<void> {
     const bytes = mapped()
     if (bytes === undefined) return
     least = Math.min(least, bytes)
-    if (calmTurns >= CALM_TURNS && bytes >= least + GROWTH) await releasePages()
+    if (calmTurns >= CALM_TURNS && bytes >= least + GROWTH) await releaseAgain()
   }
 }
 
@@ -47,6 +47,11 @@ async function isCalmTurn(turnMs: number, requests: () => number): Promise<boole
   const before = requests()
   await new Promise((resolve) => setTimeout(resolve, turnMs).unref())
   return requests() - before <= FEW_REQUESTS
+}
+
+async function releaseCalmMemory(): Promise<void> {
+  Bun.gc(true)
+  await unmapProgramPages()
 }
 
 function mappedBytes(): number | undefined {

@@ -38,12 +38,14 @@ export async function outboxRowById(catalog: Statements, id: number): Promise<Ou
 
 /** Returns the id of the last event that a consumer has processed. A new consumer starts after the newest event. */
 export async function openCursor(catalog: Statements, consumer: string): Promise<number> {
+  const find = () => catalog.get<{ last_id: number }>(sql`select last_id from outbox_cursors where consumer = ${consumer}`)
+  const found = await find()
+  if (found) return found.last_id
   await catalog.run(sql`
     insert into outbox_cursors (consumer, last_id)
     values (${consumer}, coalesce((select seq from sqlite_sequence where name = 'outbox'), 0))
     on conflict do nothing`)
-  const row = await catalog.get<{ last_id: number }>(sql`select last_id from outbox_cursors where consumer = ${consumer}`)
-  return row!.last_id // inserted above
+  return (await find())!.last_id // inserted above
 }
 
 /** Moves the cursor of a consumer forward, never back. */

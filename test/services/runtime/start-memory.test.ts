@@ -127,7 +127,7 @@ test("gives pages back after a calm minute in which they have grown", async () =
       const [, megabytes] = turns[looks / 2 - 1]!
       return megabytes === undefined ? undefined : megabytes * 2 ** 20
     },
-    releasePages: async () => void releases.push(looks / 2 - 1),
+    releaseAgain: async () => void releases.push(looks / 2 - 1),
   })
   expect(releases).toEqual([4, 10])
 })
