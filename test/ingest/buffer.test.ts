@@ -28,8 +28,8 @@ const candidate = (more: Partial<Candidate> = {}): Candidate => ({
 /** An event on which our own code fails halfway through storing it. */
 const broken = () => candidate({ traits: { ...NO_TRAITS, source: undefined as unknown as string }, id: `broken-${visitor}` }) // the cast causes the failure
 
-/** Creates a buffer over a real store whose disk can be made to fail. The size of its groups does not depend on the machine unless the test says so. */
-function startBuffer({ groupMs = 60_000, shipping }: { groupMs?: number; shipping?: Shipping } = {}) {
+/** Creates a buffer over a real store whose disk can be made to fail. */
+function startBuffer({ shipping }: { shipping?: Shipping } = {}) {
   const folder = temporaryFolder()
   const path = join(folder.path, "events.db")
   const clock = fixedClock(NOON)
@@ -61,7 +61,7 @@ function startBuffer({ groupMs = 60_000, shipping }: { groupMs?: number; shippin
   }
   const onStorageProblem = (kind: StorageProblem, hinders: boolean) => problems.push(`${hinders ? "enter" : "leave"} ${kind}`)
   const buffer = new EventBuffer({
-    ...{ record: recordEvent, store: failing, clock, groupMs, onStorageProblem },
+    ...{ record: recordEvent, store: failing, clock, onStorageProblem },
     onError: (error) => errors.push(error),
     ...(shipping && { shipping }),
   })
@@ -113,26 +113,6 @@ test("two hundred events are committed without a delay", async () => {
   expect([it.disk.writes, it.stored()]).toEqual([1, 200])
   expect(await last).toEqual([undefined])
   expect(it.buffer.depth).toBe(0)
-})
-
-test("a group ends when recording its events takes long, and the others follow in order", async () => {
-  using it = startBuffer({ groupMs: 8 })
-  const order: number[] = []
-  const slowly = async (number: number) => {
-    const slow = candidate()
-    Object.defineProperty(slow, "traits", {
-      get() {
-        for (const end = performance.now() + 6; performance.now() < end; );
-        return NO_TRAITS
-      },
-    })
-    expect(await it.buffer.store([slow], 1)).toEqual([undefined])
-    order.push(number)
-  }
-  await Promise.all([1, 2, 3, 4, 5].map(slowly))
-  expect(order).toEqual([1, 2, 3, 4, 5])
-  expect(it.disk.writes).toBeGreaterThanOrEqual(3)
-  expect([it.stored(), it.buffer.depth]).toEqual([5, 0])
 })
 
 test("events wait while the last pages of the log are moved, and a stop does not", async () => {

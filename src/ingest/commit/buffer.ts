@@ -20,11 +20,6 @@ export interface BufferOptions {
   /** Live views of sites. */
   watch?: IngestWatch
   onStorageProblem?: OnStorageProblem
-  /**
-   * Time in ms after which a group takes no further request: the events of many sites whose texts are not in memory would hold the thread
-   * for long. Default: 8.
-   */
-  groupMs?: number
   /** A second engine that gets the events before they are acknowledged. */
   shipping?: Shipping
   /** Called for a fault in our own code. The request that caused it is rejected; the others of its group are stored. */
@@ -70,7 +65,7 @@ const full = () => new AppError("storage_full", "The disk is full.", { retry_aft
 const unavailable = (seconds: number) => new AppError("unavailable", "Events cannot be stored for now.", { retry_after: seconds })
 
 /**
- * Collects events into one transaction per 2 ms or 200 events, or as many as can be recorded in a few milliseconds. Nothing is acknowledged before its commit is on disk. Events that
+ * Collects events into one transaction per 2 ms or 200 events. Nothing is acknowledged before its commit is on disk. Events that
  * arrive meanwhile form the next group. A group is stored whole or not at all; a request whose event fails on its own is removed
  * and the rest is written again.
  */
@@ -84,7 +79,6 @@ export class EventBuffer {
   readonly #problems: StorageProblems
   readonly #wait: StoreWait
   readonly #shipping: Shipping | undefined
-  readonly #groupMs: number
   readonly #queue = new EventQueue<Job>()
   /** Groups that are committed but not yet synced, the oldest first. */
   #committed: readonly Committed[] = []
@@ -97,17 +91,7 @@ export class EventBuffer {
   /** Whether the next group waits for the store. */
   #isHeld = false
 
-  constructor({
-    record,
-    store,
-    clock,
-    counts,
-    watch,
-    onStorageProblem = () => {},
-    shipping,
-    groupMs = 8,
-    onError = () => {},
-  }: BufferOptions) {
+  constructor({ record, store, clock, counts, watch, onStorageProblem = () => {}, shipping, onError = () => {} }: BufferOptions) {
     this.#store = store
     this.#clock = clock
     this.#record = record
@@ -115,7 +99,6 @@ export class EventBuffer {
     this.#problems = new StorageProblems(onStorageProblem)
     this.#wait = new StoreWait({ store, clock, problems: this.#problems })
     this.#shipping = shipping
-    this.#groupMs = groupMs
     this.#onError = onError
   }
 
@@ -236,32 +219,29 @@ export class EventBuffer {
 
   /** Commits the first waiting group. Returns whether to continue. */
   #writeGroup(): boolean {
-    const due = this.#queue.group()
+    const group = this.#queue.group()
     const begun = performance.now()
     let current: Job | undefined
     try {
       const outcomes = this.#store.append(this.#clock.now(), (writer) => {
         this.#tally.writeTo(writer)
-        const recorded: StoreResult[][] = []
-        for (const job of due) {
-          if (recorded.length > 0 && performance.now() - begun > this.#groupMs) break
+        const recorded = group.map((job) => {
           current = job
-          recorded.push(job.candidates.map((candidate) => this.#record(writer, candidate)))
-        }
+          return job.candidates.map((candidate) => this.#record(writer, candidate))
+        })
         current = undefined
         return recorded
       })
       this.#tally.clear()
       this.#wait.wrote()
-      const group = due.slice(0, outcomes.length)
       this.#queue.committed(group)
       this.#committed = [...this.#committed, { group, outcomes, begun }]
       return true
     } catch (error) {
-      if (error instanceof StoreFault) return this.#meetFault(error.kind, due)
+      if (error instanceof StoreFault) return this.#meetFault(error.kind, group)
       this.#onError(error)
       if (current) this.#reject([current], error)
-      else this.#abandon(due, error)
+      else this.#abandon(group, error)
       return true
     }
   }
