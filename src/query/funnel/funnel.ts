@@ -3,7 +3,7 @@ import type { Part, Snapshot } from "../../store/events/part.ts"
 import { grownSums } from "../filter/buffers.ts"
 import { namesPeople } from "../filter/filter-variants.ts"
 import { divideByMonth } from "../parts/months.ts"
-import { touches } from "../parts/ranges.ts"
+import { cutToRange, touches } from "../parts/ranges.ts"
 import { returningVisitors } from "../parts/visitor-bits.ts"
 import { type Chains, followChains } from "./chain.ts"
 import { addMonths, type StepSums } from "./month-steps.ts"
@@ -23,7 +23,7 @@ export function funnel(snapshot: Snapshot, query: FunnelQuery, check: () => void
   if (divided) {
     const walk = openWalk(snapshot, query, tally, divided.returning)
     addMonths(snapshot, query, { tally, open, trails: walk.trails, months: divided.months, check })
-    walk.read(divided.others, check)
+    walk.read(cutToRange(divided.others, query.range), check)
     check()
     walk.trails.finish()
   } else followVisitors(snapshot, query, tally, check)
@@ -45,7 +45,7 @@ const partsOf = (snapshot: Snapshot, { range }: FunnelQuery): Part[] => snapshot
 export function followVisitors(snapshot: Snapshot, query: FunnelQuery, followed: Followed, check: () => void): void {
   const parts = partsOf(snapshot, query)
   const walk = openWalk(snapshot, query, followed, returningVisitors(snapshot, parts))
-  walk.read(parts, check)
+  walk.read(cutToRange(parts, query.range), check)
   check()
   walk.trails.finish()
 }

@@ -4,7 +4,7 @@ import type { Part, Snapshot } from "../../store/events/part.ts"
 import { absentValues } from "../filter/absent-values.ts"
 import { comparedQuery, partnerOf } from "../parse/array-query.ts"
 import { divideByMonth } from "../parts/months.ts"
-import { touches } from "../parts/ranges.ts"
+import { cutToRange, touches } from "../parts/ranges.ts"
 import { returningVisitors } from "../parts/visitor-bits.ts"
 import { type Measures, measureContext, openMeasures } from "./measures.ts"
 import { addMonths, canBeKept, lacking } from "./month-sums.ts"
@@ -23,7 +23,7 @@ export function aggregate(snapshot: Snapshot, query: Query, check: () => void): 
   const measures = openMeasures(context, divided?.returning ?? returningOf(snapshot, query, parts))
   if (query.fillBuckets) makeAllBuckets(measures)
   if (divided) addMonths(snapshot, query, { measures, months: divided.months, check })
-  for (const part of divided?.others ?? parts) {
+  for (const part of cutToRange(divided?.others ?? parts, query.range)) {
     check()
     measures.read(orderedPart(part))
   }

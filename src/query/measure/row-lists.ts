@@ -1,4 +1,5 @@
 import type { Range } from "../../domain/query.ts"
+import { firstAtLeast } from "../../store/events/bytes/ascending.ts"
 import { differs, isCounted } from "../filter/masks.ts"
 import { bucketAt } from "../parse/buckets.ts"
 
@@ -133,18 +134,6 @@ export function listEventsOf(visits: Uint32Array, count: number, visit: Uint32Ar
     }
   }
   return found
-}
-
-/** Returns the first position in an ascending column whose number is at least `wanted`, or the length of the column. */
-export function firstAtLeast(column: Uint32Array, wanted: number): number {
-  let low = 0
-  let high = column.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (column[middle]! < wanted) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** Kernels that reduce a list of completions in place: rows of events, each with its goal. Each returns the new length. */

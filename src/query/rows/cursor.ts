@@ -1,7 +1,7 @@
 import type { RowsQuery } from "../../domain/query.ts"
+import { firstAtLeast } from "../../store/events/bytes/ascending.ts"
 import type { Part, Snapshot } from "../../store/events/part.ts"
 import { orderedPart } from "../measure/ordered-part.ts"
-import { firstAtLeast } from "../measure/row-lists.ts"
 import { type RowChoice, rowChoice } from "./choice.ts"
 
 /**

@@ -2,8 +2,8 @@ import type { DictionaryName } from "../../domain/dimension.ts"
 import type { Vitals } from "../../domain/event.ts"
 import type { RowsQuery } from "../../domain/query.ts"
 import { TRAITS, VISITOR_KINDS, type VisitorKind, type VisitTraits } from "../../domain/visit.ts"
+import { firstAtLeast } from "../../store/events/bytes/ascending.ts"
 import { type Dictionary, NO_SCROLL, NO_VITAL, type Part, type Snapshot, type VisitorNumbers } from "../../store/events/part.ts"
-import { firstAtLeast } from "../measure/row-lists.ts"
 import { nextVisits, type RowsCursor } from "./cursor.ts"
 
 /** A stored visit with all of its events. Dictionary numbers are resolved to texts; "" is the missing value. Durations are in ms. */

@@ -1,6 +1,7 @@
 import type { Range, SiteFacts } from "../../domain/query.ts"
 import { SALE_DIMENSIONS, type SaleDimensions, type SaleVisit } from "../../domain/sale.ts"
 import { VISIT_LENGTH_MS, VISITOR_KINDS } from "../../domain/visit.ts"
+import { firstAtLeast } from "../../store/events/bytes/ascending.ts"
 import type { Part, Snapshot, VisitColumn, VisitOfSale } from "../../store/events/part.ts"
 import { SiteTail } from "../../store/events/tail/tail.ts"
 import { type Texts, textsOf } from "../rows/rows.ts"
@@ -53,8 +54,8 @@ function findVisits(parts: readonly Part[], sales: readonly VisitOfSale[], check
   const found = new Map<number, FoundVisit>()
   for (const part of parts) {
     if (part.visits === 0) continue
-    const from = firstFrom(times, part.minStart)
-    const to = firstFrom(times, part.maxStart + VISIT_LENGTH_MS + 1)
+    const from = firstAtLeast(times, part.minStart)
+    const to = firstAtLeast(times, part.maxStart + VISIT_LENGTH_MS + 1)
     if (from === to) continue
     check()
     const wanted = new Set(byTime.slice(from, to).map(({ visit }) => visit))
@@ -69,19 +70,7 @@ function findVisits(parts: readonly Part[], sales: readonly VisitOfSale[], check
 export function visitsBetween(part: Part, { from, to }: Range): { first: number; last: number } {
   if (part instanceof SiteTail) return { first: 0, last: part.visits }
   const starts = part.starts()
-  return { first: firstFrom(starts, from), last: firstFrom(starts, to) }
-}
-
-/** Returns the position of the first time that is not before `wanted`, in ascending times. */
-function firstFrom(times: Float64Array, wanted: number): number {
-  let low = 0
-  let high = times.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (times[middle]! < wanted) low = middle + 1
-    else high = middle
-  }
-  return low
+  return { first: firstAtLeast(starts, from), last: firstAtLeast(starts, to) }
 }
 
 /** Reads visits by sequence, part by part. */

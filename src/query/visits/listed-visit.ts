@@ -1,7 +1,7 @@
 import type { ListedVisit } from "../../domain/visit-list.ts"
+import { firstAtLeast } from "../../store/events/bytes/ascending.ts"
 import type { Part, VisitorNumbers } from "../../store/events/part.ts"
 import type { CompiledGoals } from "../filter/goals.ts"
-import { firstAtLeast } from "../measure/row-lists.ts"
 import { eventsOf, type Texts, visitReader } from "../rows/rows.ts"
 
 /** A range of event rows, half-open. */

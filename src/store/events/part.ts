@@ -1,6 +1,7 @@
 import type { DictionaryName } from "../../domain/dimension.ts"
 import type { ImportedKind, VisibleImport } from "../../domain/imported.ts"
 import type { PeopleSet } from "../../domain/people.ts"
+import type { Range } from "../../domain/query.ts"
 import { TRAITS } from "../../domain/visit.ts"
 import type { Items } from "./bytes/items.ts"
 import type { SegmentKind } from "./bytes/lanes.ts"
@@ -58,6 +59,11 @@ export interface Part {
    * Returns the times of single visits. Read in this way, the column `offset` need not be decoded. Only some segments can do that.
    */
   steps?(): Steps | undefined
+  /**
+   * Returns parts of adjacent visits that together have all visits which a range touches. Those that start before the range, and those that
+   * can last beyond it, are apart from the others. Only segments have them.
+   */
+  within?(range: Range): Part[]
   /** Reads from disk what most reports need, and keeps it in its packed form. */
   readAhead?(): void
   /** The four below are sparse: `row` is an event row, ascending. */
@@ -70,6 +76,8 @@ export interface Part {
 /** The milliseconds of each event since the one before it in its visit, or since the visit's start, modulo 2^32. */
 export interface Steps {
   at(row: number): number
+  /** Returns the same for rows that are counted from one of them. */
+  from(row: number): Steps
 }
 
 /**

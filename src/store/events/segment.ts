@@ -1,5 +1,7 @@
 import type { Database } from "bun:sqlite"
+import type { Range } from "../../domain/query.ts"
 import { VISIT_IDLE_MS } from "../../domain/visit.ts"
+import { firstAtLeast } from "./bytes/ascending.ts"
 import { ByteReader, ByteWriter, unseal } from "./bytes/bytes.ts"
 import {
   type Column,
@@ -10,6 +12,7 @@ import {
   type StoredColumns,
   type WideColumn,
 } from "./bytes/columns.ts"
+import { lastOffsets } from "./bytes/event-codes.ts"
 import { GroupedColumns } from "./bytes/grouped-columns.ts"
 import { type ItemRows, type Items, LazyItems, openItemRows, packItemRows, packVisits } from "./bytes/items.ts"
 import { SEGMENT_KINDS, type SegmentKind } from "./bytes/lanes.ts"
@@ -28,6 +31,7 @@ import {
   type VisitColumn,
   type VitalColumns,
 } from "./part.ts"
+import { SegmentSlice, type SliceRows, type SliceTimes } from "./segment-slice.ts"
 
 /** The format version of columns. Every release reads all earlier formats. */
 export const FORMAT = 2
@@ -120,6 +124,8 @@ export class Segment implements Part {
   #columns: StoredColumns | undefined
   /** Names of the columns whose values are all 0. */
   readonly #empty = new Set<string>()
+  /** Its visits within the last range that cut it. */
+  #cut: { range: Range; parts: Part[] } | undefined
 
   constructor(row: SegmentRow, db: Database, cache: ColumnCache) {
     this.#row = row
@@ -210,9 +216,46 @@ export class Segment implements Part {
   steps(): Steps | undefined {
     return this.#known("event.offset") ? undefined : this.#stored().steps?.()
   }
+  within(range: Range): Part[] {
+    if (this.#cut?.range.from !== range.from || this.#cut.range.to !== range.to) this.#cut = { range, parts: this.#cutTo(range) }
+    return this.#cut.parts
+  }
   readAhead(): void {
     this.#stored().readAhead?.()
     void this.items().visits
+  }
+
+  #cutTo({ from, to }: Range): Part[] {
+    const starts = this.starts()
+    const [first, end] = [firstAtLeast(starts, from), firstAtLeast(starts, to)]
+    const before = this.minAt < from ? firstLasting(starts, this.#lasts(), { first: 0, end: first }, from) : first
+    const after = this.maxAt >= to ? firstLasting(starts, this.#lasts(), { first, end }, to) : end
+    const { minStart, maxStart, minAt, maxAt } = this
+    const inside = {
+      ...{ minStart: Math.max(minStart, from), maxStart: Math.min(maxStart, to - 1) },
+      ...{ minAt: Math.max(minAt, from), maxAt: Math.min(maxAt, to - 1) },
+    }
+    return [
+      this.#slice({ first: before, end: first }, this),
+      this.#slice({ first, end: after }, inside),
+      this.#slice({ first: after, end }, this),
+    ].filter(({ visits }) => visits > 0)
+  }
+
+  #slice(rows: SliceRows, times: SliceTimes): Part {
+    const name = `visits of items ${rows.first}-${rows.end}`
+    return new SegmentSlice(this, rows, { times, visitsOfItems: (items) => this.#cached(name, () => packVisits(items)) })
+  }
+
+  /** Returns the time of the last event of each visit, engagement included, since its start. */
+  #lasts(): Uint32Array {
+    return this.#cached("lasts", () => {
+      const steps = this.steps()
+      const { firsts } = this.#itemRows()
+      if (steps) return lastOffsets((row) => steps.at(row), firsts)
+      const offset = this.event("offset")
+      return Uint32Array.from({ length: this.visits }, (_, visit) => offset[firsts[visit + 1]! - 1] ?? 0)
+    })
   }
 
   #sparse() {
@@ -281,6 +324,13 @@ export class Segment implements Part {
     if (!found) throw new StoreFault("damaged", `Column ${name} of segment ${this.id} is missing`)
     return found.data
   }
+}
+
+/** Returns the first of some visits that has an event at or after a time, or the end of them. */
+function firstLasting(starts: Float64Array, lasts: Uint32Array, { first, end }: SliceRows, at: number): number {
+  let visit = first
+  while (visit < end && starts[visit]! + lasts[visit]! < at) visit++
+  return visit
 }
 
 /** The groups that are kept in the cache: several columns are decoded from each, most of them by later reports. */

@@ -114,23 +114,31 @@ export class PackedColumn {
   readonly #rows: number
   readonly #width: number
   readonly #base: number
+  readonly #first: number
 
-  constructor(planes: Uint8Array, width: number, base: number) {
+  constructor(planes: Uint8Array, width: number, base: number, first = 0) {
     this.#planes = planes
     this.#rows = width === 0 ? 0 : planes.length / width
     this.#width = width
     this.#base = base
+    this.#first = first
+  }
+
+  /** Returns the same column, whose rows are counted from one of them. */
+  from(row: number): PackedColumn {
+    return new PackedColumn(this.#planes, this.#width, this.#base, this.#first + row)
   }
 
   /** Returns the number in a row, as a signed one. */
   at(row: number): number {
     const planes = this.#planes
     const rows = this.#rows
+    const at = this.#first + row
     let value = this.#base
-    if (this.#width > 0) value += planes[row]!
-    if (this.#width > 1) value += planes[rows + row]! << 8
-    if (this.#width > 2) value += planes[2 * rows + row]! << 16
-    if (this.#width > 3) value += planes[3 * rows + row]! << 24
+    if (this.#width > 0) value += planes[at]!
+    if (this.#width > 1) value += planes[rows + at]! << 8
+    if (this.#width > 2) value += planes[2 * rows + at]! << 16
+    if (this.#width > 3) value += planes[3 * rows + at]! << 24
     return value | 0
   }
 }

@@ -127,6 +127,18 @@ export function addSteps(steps: Uint32Array, firsts: Uint32Array): Uint32Array {
   return steps
 }
 
+/** Returns the time of the last event of each visit since its start. `step` returns the time since the event before. */
+export function lastOffsets(step: (row: number) => number, firsts: Uint32Array): Uint32Array {
+  const lasts = new Uint32Array(firsts.length - 1)
+  for (let visit = 0; visit < lasts.length; visit++) {
+    const to = firsts[visit + 1]!
+    let offset = 0
+    for (let row = firsts[visit]!; row < to; row++) offset = (offset + step(row)) | 0
+    lasts[visit] = offset
+  }
+  return lasts
+}
+
 /** Returns the rows of the events with a name. */
 export function rowsNamed(name: number, { names, itemOf }: Pick<ItemRows, "names" | "itemOf">): Uint32Array {
   const isNamed = Uint8Array.from(names, (each) => (each === name ? 1 : 0))

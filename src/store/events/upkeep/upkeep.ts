@@ -1,5 +1,6 @@
 import { dayNumber, type ImportedKind, type ImportedRow } from "../../../domain/imported.ts"
 import { DEFAULT_SETTINGS } from "../../../domain/site.ts"
+import { firstAtLeast } from "../bytes/ascending.ts"
 import { lanesOf, type SegmentKind } from "../bytes/lanes.ts"
 import { ColumnCache } from "../cache.ts"
 import { deletePerson } from "../dictionary/identities.ts"
@@ -352,7 +353,7 @@ const startedBefore = (moment: number): ((part: Part) => Uint8Array) =>
 const visitsAt = (wanted: Float64Array): ((part: Part) => Uint8Array) =>
   marking(
     (part) => part.sequences(),
-    (sequence) => isIn(wanted, sequence),
+    (sequence) => wanted[firstAtLeast(wanted, sequence)] === sequence,
   )
 
 /** Returns the function that marks the visits of a part whose value in a column is chosen. A loop, because iterators are slow until they are compiled. */
@@ -363,17 +364,6 @@ function marking(column: (part: Part) => Float64Array, isChosen: (value: number)
     for (let visit = 0; visit < mask.length; visit++) if (isChosen(values[visit]!)) mask[visit] = 1
     return mask
   }
-}
-
-function isIn(sorted: Float64Array, wanted: number): boolean {
-  let low = 0
-  let high = sorted.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (sorted[middle]! < wanted) low = middle + 1
-    else high = middle
-  }
-  return sorted[low] === wanted
 }
 
 /** Returns the function that marks the visits of visitors. */
