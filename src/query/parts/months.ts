@@ -11,7 +11,7 @@ import { VISITORS } from "../../store/events/tables/month-sums.ts"
 import { findKept, keep, keepInMemory } from "./kept.ts"
 import { isInside } from "./ranges.ts"
 import { hasOthers, joinedBits, markSpan, type Span, spanOf } from "./spans.ts"
-import { bitset, markReturning } from "./visitor-bits.ts"
+import { ALWAYS, bitset, grownBits, markReturning, type VisitorBits } from "./visitor-bits.ts"
 
 /** The segments whose first visits start in the same month (UTC). */
 export interface Month {
@@ -45,11 +45,33 @@ export function divideByMonth(snapshot: Snapshot, parts: readonly Part[], { rang
   if (whole.length === 0) return undefined
   const inMonths = new Set(whole.flatMap((month) => month.parts))
   const others = parts.filter((part) => !inMonths.has(part))
-  const bits = { seen: bitset(snapshot.visitorLimit), again: bitset(snapshot.visitorLimit) }
-  for (const { facts } of whole) markSpan(facts.visitors, bits)
-  for (const part of others) markReturning(part.visit("visitor"), bits)
+  const bits = visitorBits(snapshot, whole, others)
   const months = whole.map((month): Month => ({ name: month.name, parts: month.parts, ...withCrossing(snapshot, month, bits.again) }))
   return { months, others, returning: bits.again }
+}
+
+/** Size up to which the bits of segments are kept. Those of sites with millions of visitors would take the place of sums. */
+const MAX_KEPT_BYTES = 1 << 20
+
+/** Marks the visitors of months and other parts. What segments contribute is kept, because the next report mostly reads the same. */
+function visitorBits(snapshot: Snapshot, months: readonly NamedMonth[], others: readonly Part[]): VisitorBits {
+  const segments = others.filter(({ id }) => id !== undefined)
+  const key = `visitors ${Bun.hash([...months.map(({ name }) => name), ...segments.map(({ id }) => id)].join()).toString(36)}`
+  const known = snapshot.results.get(key, ALWAYS) as VisitorBits | undefined // set below
+  const bits = known ?? segmentBits(snapshot, months, segments)
+  const bytes = bits.seen.byteLength + bits.again.byteLength
+  if (!known && bytes <= MAX_KEPT_BYTES) snapshot.results.set(key, ALWAYS, bits, bytes)
+  if (segments.length === others.length) return bits
+  const all = { seen: grownBits(bits.seen, snapshot.visitorLimit), again: grownBits(bits.again, snapshot.visitorLimit) }
+  for (const part of others) if (part.id === undefined) markReturning(part.visit("visitor"), all)
+  return all
+}
+
+function segmentBits({ visitorLimit }: Snapshot, months: readonly NamedMonth[], segments: readonly Part[]): VisitorBits {
+  const bits = { seen: bitset(visitorLimit), again: bitset(visitorLimit) }
+  for (const { facts } of months) markSpan(facts.visitors, bits)
+  for (const part of segments) markReturning(part.visit("visitor"), bits)
+  return bits
 }
 
 function wholeMonths(parts: readonly Part[], range: Range): Part[][] {

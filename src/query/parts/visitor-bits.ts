@@ -67,7 +67,7 @@ function withSegments(known: Seen | undefined, stored: readonly Part[], visitorL
 }
 
 /** Returns a copy with a bit for each visitor. */
-function grownBits(bits: Int32Array, visitorLimit: number): Int32Array {
+export function grownBits(bits: Int32Array, visitorLimit: number): Int32Array {
   const grown = new Int32Array(Math.max(bits.length, (visitorLimit >>> 5) + 1))
   grown.set(bits)
   return grown
