@@ -34,6 +34,30 @@ test("creates row tables in the event store, writes them through its writer and 
   ])
 })
 
+test("many transactions in a row let the event loop run, and keep the order of their calls", async () => {
+  await using world = await withRows()
+  const { rows } = world
+  let turns = 0
+  let isOver = false
+  const count = () => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  const order: number[] = []
+  for (let n = 0; n < 2_000; n += 2) {
+    const append = (number: number) =>
+      rows.append(({ run }) => {
+        run(sql`insert into notes_views (site_id, day, n) values (${number}, 'x', 1)`)
+        order.push(number)
+      })
+    await Promise.all([append(n), append(n + 1)])
+  }
+  isOver = true
+  expect(order).toEqual(Array.from({ length: 2_000 }, (_, n) => n))
+  expect(turns).toBeGreaterThan(3)
+})
+
 test("a write is atomic", async () => {
   await using world = await withRows()
   const { rows, caller } = world

@@ -7,6 +7,7 @@ import type { EventStore } from "../../store/events/events.ts"
 import type { RowStatements } from "../../store/events/tables/row-tables.ts"
 import { replayed } from "../../store/rows/replay.ts"
 import type { Sql } from "../../store/sql.ts"
+import { createTurns } from "../../store/turns.ts"
 
 /**
  * Row tables of a plugin, for data that grows with traffic: in the event store, or on a libSQL server. What was written is on disk when
@@ -59,7 +60,10 @@ interface WriterParts {
 export const rowWriter = (parts: WriterParts): RowWriter => (parts.rowServer ? remoteWriter(parts.rowServer) : embeddedWriter(parts))
 
 function embeddedWriter({ events, collector }: WriterParts): RowWriter {
-  const append = <T>(work: (rows: RowStatements) => T) => {
+  // Upkeep of a plugin runs some transactions for each of a thousand sites.
+  const turn = createTurns()
+  const append = async <T>(work: (rows: RowStatements) => T) => {
+    await turn()
     // Events that wait for their group would have to wait for this work as well. Now they go to the disk meanwhile.
     collector.commit()
     return events.appendRows(work)
@@ -67,11 +71,11 @@ function embeddedWriter({ events, collector }: WriterParts): RowWriter {
   return {
     isShared: false,
     async write(work) {
-      const { result, isChanged } = append(work)
+      const { result, isChanged } = await append(work)
       if (isChanged) await events.sync()
       return result
     },
-    append: async (work) => append(work).result,
+    append: async (work) => (await append(work)).result,
     sync: () => events.sync(),
   }
 }

@@ -139,7 +139,7 @@ export function readPlace(list: string, cursor: string): Place {
 }
 
 /** Number of rows per statement, so that no statement blocks the event loop for long. */
-const SLICE = 1_000
+const SLICE = 250
 
 type Read<Row> = (slice: Slice) => Promise<Row[]>
 

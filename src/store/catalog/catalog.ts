@@ -13,6 +13,7 @@ import { DiskSync, logOf } from "../events/disk-sync.ts"
 import { StoreFault } from "../events/fault.ts"
 import { foreignFile } from "../migrations.ts"
 import type { Sql, Value } from "../sql.ts"
+import { createTurns } from "../turns.ts"
 import { type Contents, createClient, isLibsqlError, translateErrors } from "./libsql.ts"
 import { copyPages } from "./pages.ts"
 
@@ -253,28 +254,16 @@ async function pragma(client: Client, name: string): Promise<unknown> {
 /** Runs work alone. `settled` runs after it, while the next work runs, and delays only the result. */
 type Queue = <T>(work: () => Promise<T>, settled?: () => Promise<void>) => Promise<T>
 
-/** Time in milliseconds after which queued work lets the event loop run. */
-const TURN_MS = 2
-
 /** Runs work one at a time. Work that finds the file locked moves to the end of the queue, so that reads are not held up. */
 function createQueue(contents: Contents, onFault: ((fault: StoreFault) => void) | undefined): Queue {
   let last: Promise<unknown> = Promise.resolve()
-  /** When the work of this turn of the event loop began. Undefined if there was none yet. */
-  let turnBegan: number | undefined
   /**
-   * Lets the event loop run if it has been waiting for long. The statements of a file are synchronous, so a long row of them would hold
-   * up every request, and the memory of each statement, which is released between turns.
+   * The statements of a file are synchronous, so a long row of them would hold up every request, and the memory of each statement, which
+   * is released between turns.
    */
-  const yieldAtTimes = async (): Promise<void> => {
-    if (turnBegan !== undefined && performance.now() - turnBegan > TURN_MS) await new Promise<void>((resolve) => setImmediate(resolve))
-    if (turnBegan !== undefined) return
-    turnBegan = performance.now()
-    setImmediate(() => {
-      turnBegan = undefined
-    })
-  }
+  const turn = createTurns()
   const once = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = last.then(yieldAtTimes).then(() => translateErrors(work, contents))
+    const result = last.then(turn).then(() => translateErrors(work, contents))
     last = result.catch(() => {})
     return result
   }
