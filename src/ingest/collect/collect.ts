@@ -26,7 +26,7 @@ import type { Intake } from "./intake.ts"
 import { createRates, type RateLimits } from "./rates.ts"
 import { createRecordQueue } from "./record-queue.ts"
 import { type ArrivedRecord, type NewRecord, type SenderFacts, samenessOf, senderFacts, storeRecord, storeRecords } from "./records.ts"
-import { collectFromServer, type ServerAnswer } from "./server-events.ts"
+import { createServerCollector, type ServerAnswer } from "./server-events.ts"
 import { hostOf, targetsOf } from "./which-site.ts"
 
 export interface CollectorOptions extends Pick<BufferOptions, "onStorageProblem" | "counts" | "watch" | "shipping"> {
@@ -154,7 +154,7 @@ export function createCollector(options: CollectorOptions): Collector {
   const unwatch = placeFile && watchPlaceFile(placeFile, onPlaceFault)
   return {
     ...createEventCollector(intake, directory, readSender, createJudge(intake, createRates(options.limits), seed)),
-    collectServerEvents: (site, events) => collectFromServer(intake, site, events),
+    collectServerEvents: createServerCollector(intake),
     senderOf: (request) => senderFacts(requesterOf(request), seed),
     record(site, record, request) {
       later.drain()

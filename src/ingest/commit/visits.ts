@@ -68,14 +68,16 @@ const UNKNOWN_USER = -1
 
 /** Returns the open visit that the event belongs to, by the current salt or else by the previous one. */
 function findJoinableVisit(writer: Writer, { siteId, identity, event }: Candidate, person: Known | undefined): OpenVisit | undefined {
-  const by = ({ period, id }: RotatingId): OpenVisit | undefined => {
-    const rotating = writer.findVisitor(siteId, period, id)
-    if (rotating === undefined) return undefined
-    // Two user ids are two visitors; one of them may be unknown.
-    const user = person?.kind === "user" ? (person.known ?? UNKNOWN_USER) : undefined
-    return writer.findOpenVisit(siteId, rotating, user, (visit) => fits(visit, event.at))
-  }
-  return by(identity.current) ?? (identity.previous && by(identity.previous))
+  // Two user ids are two visitors; one of them may be unknown.
+  const user = person?.kind === "user" ? (person.known ?? UNKNOWN_USER) : undefined
+  const { current, previous } = identity
+  return findBy(writer, siteId, current, user, event.at) ?? (previous && findBy(writer, siteId, previous, user, event.at))
+}
+
+/** Returns the open visit of a rotating id that an event of a time fits. */
+function findBy(writer: Writer, siteId: number, { period, id }: RotatingId, user: number | undefined, at: number): OpenVisit | undefined {
+  const rotating = writer.findVisitor(siteId, period, id)
+  return rotating === undefined ? undefined : writer.findOpenVisit(siteId, rotating, user, (visit) => fits(visit, at))
 }
 
 /** Returns whether an event fits a visit. Idle time and length are measured by the times of the events. */

@@ -29,6 +29,7 @@ export function* warmUp(reader: EventReader, cacheBytes: number): Generator<void
   const snapshot = reader.snapshot(siteId ?? 0)
   yield
   const latest = latestParts(snapshot)
+  const newest = snapshot.parts.reduce((newest, { id = 0 }) => Math.max(newest, id), 0)
   const room = createRoom(cacheBytes * 0.75)
   for (const part of latest.filter(({ visits }) => room.takes(visits * BYTES_PER_VISIT))) {
     summarize(snapshot, part)
@@ -42,13 +43,21 @@ export function* warmUp(reader: EventReader, cacheBytes: number): Generator<void
   if (read.length > 0) yield* usualReports(snapshot, read[0]!)
   if (read.length > 0) yield* usualReports(snapshot, read.at(-1)!, secondHalf(read.at(-1)!))
   yield* readMonths(reader.snapshot(snapshot.siteId), cacheBytes * SUMS_SHARE)
-  yield* readOthers(reader, snapshot.siteId, new Set(latest.map(({ id }) => id)), room)
+  yield* readOthers(reader, snapshot.siteId, { read: new Set(latest.map(({ id }) => id)), newest, room })
+}
+
+interface Others {
+  /** Ids of the segments that are read already. */
+  read: Set<number | undefined>
+  /** Id of the last segment to read. A back-fill adds segments as fast as they are read. */
+  newest: number
+  room: ReturnType<typeof createRoom>
 }
 
 /** Reads the segments that are not read yet, the newest first, each as of its step: segments are replaced meanwhile. */
-function* readOthers(reader: EventReader, siteId: number, read: Set<number | undefined>, room: ReturnType<typeof createRoom>) {
+function* readOthers(reader: EventReader, siteId: number, { read, newest, room }: Others) {
   for (;;) {
-    const part = reader.snapshot(siteId).parts.findLast(({ id }) => id !== undefined && !read.has(id))
+    const part = reader.snapshot(siteId).parts.findLast(({ id }) => id !== undefined && id <= newest && !read.has(id))
     if (!part || !room.takes(part.visits * PACKED_BYTES_PER_VISIT + part.events * PACKED_BYTES_PER_EVENT)) return
     read.add(part.id)
     part.readAhead?.()

@@ -24,6 +24,12 @@ export class Group implements Writer {
   readonly #complete: [siteId: number, visitId: number][] = []
   /** The sites with sales in the group. */
   readonly soldOn = new Set<number>()
+  /** The site and the day of `#number`. */
+  #siteId = 0
+  #day = ""
+  readonly #onLimit = () => this.count(this.#siteId, this.#day, "cardinality")
+  readonly #number: NumberText = (name, text, property) =>
+    this.#memory.interner.number(this.#siteId, name, text, this.#day, this.#onLimit, property)
 
   constructor(memory: Memory, place: LogPlace, record = new LogRecord()) {
     this.#memory = memory
@@ -176,10 +182,11 @@ export class Group implements Writer {
     this.#drops.add(...args)
   }
 
+  /** Returns the function that numbers the texts of a site, until the next call. It is always the same one, because this runs for every event. */
   #numbers(siteId: number, day: string): NumberText {
-    const { interner } = this.#memory
-    const onLimit = () => this.count(siteId, day, "cardinality")
-    return (name, text, property) => interner.number(siteId, name, text, day, onLimit, property)
+    this.#siteId = siteId
+    this.#day = day
+    return this.#number
   }
 }
 

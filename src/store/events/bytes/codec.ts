@@ -54,13 +54,13 @@ function* packing(columns: readonly Numbers[]): Steps<Uint8Array<ArrayBuffer>> {
     narrow.push(narrowest(column))
     yield
   }
-  const size = narrow.reduce((sum, { width, differences }) => sum + width * differences.length, 1 + HEADER * columns.length)
+  const size = narrow.reduce((sum, { width, values }) => sum + width * values.length, 1 + HEADER * columns.length)
   const group = new Uint8Array(size)
   group[0] = columns.length
   let at = 1 + HEADER * columns.length
   for (const [index, column] of narrow.entries()) {
     writeHeader(group, 1 + HEADER * index, column)
-    const length = column.width * column.differences.length
+    const length = column.width * column.values.length
     planesOf(column, group.subarray(at, at + length))
     at += length
     yield
@@ -68,13 +68,18 @@ function* packing(columns: readonly Numbers[]): Steps<Uint8Array<ArrayBuffer>> {
   return group
 }
 
-const compressed = (bytes: Uint8Array) => Bun.zstdCompress(bytes, { level: LEVEL })
+/** Compresses bytes and frees them. The engine itself would let those of many columns pile up. */
+async function compressed(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  const packed = await Bun.zstdCompress(bytes, { level: LEVEL })
+  bytes.buffer.transfer(0)
+  return packed
+}
 
-function writeHeader(bytes: Uint8Array, at: number, { transform, base, width, differences }: Narrow): void {
+function writeHeader(bytes: Uint8Array, at: number, { transform, base, width, values }: Narrow): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   bytes[at] = transform
   bytes[at + 1] = width
-  view.setUint32(at + 4, differences.length, true)
+  view.setUint32(at + 4, values.length, true)
   view.setFloat64(at + 8, base, true)
 }
 
@@ -215,10 +220,10 @@ interface Narrow {
   transform: Transform
   base: number
   width: Width
-  differences: Float64Array
+  values: Numbers
 }
 
-/** Applies the transform that needs fewer bits. The differences are whole numbers from 0. */
+/** Chooses the transform that needs fewer bits. The differences are whole numbers from 0. */
 function narrowest(values: Numbers): Narrow {
   const count = values.length
   let min = values[0] ?? 0
@@ -231,13 +236,9 @@ function narrowest(values: Numbers): Narrow {
     const step = zigzag(value - values[index - 1]!)
     if (step > largestStep) largestStep = step
   }
-  const differences = new Float64Array(count)
-  if (widthOf(largestStep) <= widthOf(max - min) && stepsAreShorter(values, min)) {
-    for (let index = 1; index < count; index++) differences[index] = zigzag(values[index]! - values[index - 1]!)
-    return { transform: TRANSFORM.delta, base: values[0]!, width: widthOf(largestStep), differences }
-  }
-  for (let index = 0; index < count; index++) differences[index] = values[index]! - min
-  return { transform: TRANSFORM.base, base: min, width: widthOf(max - min), differences }
+  if (widthOf(largestStep) <= widthOf(max - min) && stepsAreShorter(values, min))
+    return { transform: TRANSFORM.delta, base: values[0]!, width: widthOf(largestStep), values }
+  return { transform: TRANSFORM.base, base: min, width: widthOf(max - min), values }
 }
 
 /** Share of the bits that steps must not exceed. Steps between numbers in no order have as many bits as the numbers, and are more random. */
@@ -260,13 +261,20 @@ const widthOf = (largest: number): Width =>
   largest < 1 ? 0 : largest < 2 ** 8 ? 1 : largest < 2 ** 16 ? 2 : largest < 2 ** 24 ? 3 : largest < 2 ** 32 ? 4 : 8
 const zigzag = (value: number): number => (value < 0 ? -value * 2 - 1 : value * 2)
 
-/** Splits values into planes of bytes with equal weight. Nearly all high bytes are 0, so their planes compress to almost nothing. */
-function planesOf({ differences, width }: Narrow, planes: Uint8Array): Uint8Array {
-  const count = differences.length
+/**
+ * Splits the differences of a column into planes of bytes with equal weight. Nearly all high bytes are 0, so their planes compress to
+ * almost nothing.
+ */
+function planesOf({ transform, base, width, values }: Narrow, planes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const count = values.length
+  const isDelta = transform === TRANSFORM.delta
+  let before = base
   for (let index = 0; index < count; index++) {
-    const value = differences[index]!
-    const high = Math.floor(value / 2 ** 32)
-    const low = value - high * 2 ** 32
+    const value = values[index]!
+    const difference = isDelta ? zigzag(value - before) : value - base
+    before = value
+    const high = Math.floor(difference / 2 ** 32)
+    const low = difference - high * 2 ** 32
     for (let byte = 0; byte < width; byte++) planes[byte * count + index] = byte < 4 ? low >>> (byte * 8) : high >>> ((byte - 4) * 8)
   }
   return planes

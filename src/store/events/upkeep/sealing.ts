@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite"
 import { kindOfLane, siteOfLane } from "../bytes/lanes.ts"
+import { releaseSegment } from "../import-segments.ts"
 import type { Journal } from "../journal.ts"
 import { type Memory, saveCounters } from "../memory.ts"
 import { openingsIn, saveOpenings, shippedRecord } from "../spool/spool.ts"
@@ -71,6 +72,7 @@ async function buildPlannedSegments(
         return insertPending(db, siteOfLane(tail.siteId), 0, segment, lane)
       }
       ids.push(commit(insert))
+      releaseSegment(segment)
       batch.built(tail, segment)
     }
   }
