@@ -39,6 +39,16 @@ test("processes each event of a server independently", async () => {
   expect(intake.drops()).toMatchObject({ duplicate: 1, bot: 1, ip: 1 })
 })
 
+test("lets requests with too many events wait, and refuses them when too many wait", async () => {
+  using intake = startIntake()
+  const events = Array.from({ length: 1_000 }, () => VIEW)
+  const answers = await Promise.allSettled(Array.from({ length: 24 }, () => intake.collector.collectServerEvents(siteOf({}), events)))
+  const accepted = answers.filter((answer) => answer.status === "fulfilled").map(({ value }) => value.accepted)
+  expect(accepted).toEqual(new Array(22).fill(1_000))
+  expect(answers.slice(22)).toMatchObject(new Array(2).fill({ status: "rejected", reason: { code: "unavailable" } }))
+  expect(await intake.collector.collectServerEvents(siteOf({}), events)).toMatchObject({ accepted: 1_000 })
+})
+
 describe("the timestamp of a server event", () => {
   test.each([
     ["is accepted up to one minute ahead", 60_000, 60_000],

@@ -1,5 +1,6 @@
 import type { Clock } from "../../domain/clock.ts"
 import type { EventStore } from "../../store/events/events.ts"
+import type { IngestCounts } from "../commit/outcomes.ts"
 import type { createCalendar, IdentityKeys, Salts } from "../identity/salt-period.ts"
 import type { Pipeline } from "../pipeline/pipeline.ts"
 
@@ -11,5 +12,7 @@ export interface Intake extends Pipeline {
   salts: Salts
   identityKeys: IdentityKeys
   store: Pick<EventStore, "forgetVisitors" | "room">
+  /** Counts of outcomes per minute. */
+  counts?: IngestCounts
   onError?(error: unknown): void
 }

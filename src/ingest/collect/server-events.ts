@@ -1,5 +1,5 @@
 import { fullGC } from "bun:jsc"
-import type { Fault } from "../../domain/error.ts"
+import { AppError, type Fault } from "../../domain/error.ts"
 import type { DropReason } from "../../domain/event.ts"
 import { COLLECT } from "../../domain/limits.ts"
 import type { Site } from "../../domain/site.ts"
@@ -29,11 +29,16 @@ const EVENTS_PER_COLLECTION = 32_000
 
 /** Creates the function that stores the valid events of a site's own server in one transaction (api.md section 9). */
 export function createServerCollector(intake: Intake): (site: Site, sent: readonly unknown[]) => Promise<ServerAnswer> {
-  const turns = createTurns()
+  const queue = createRequestQueue()
   let uncollected = 0
   return async (site, sent) => {
     const now = intake.clock.now()
-    await turns.take(sent.length)
+    const begin = queue.enter(sent.length)
+    if (!begin) {
+      for (const _ of sent) intake.counts?.add(site.id, "refused_queue")
+      throw new AppError("unavailable", "Events cannot be stored for now.", { retry_after: 1 })
+    }
+    await begin
     const keys = requestKeys(intake)
     try {
       // A back-fill can be faster than sealing. Its requests wait, so that the memory of what is not sealed stays bounded.
@@ -41,7 +46,7 @@ export function createServerCollector(intake: Intake): (site: Site, sent: readon
       return await collectAll(intake, site, sent, now, keys)
     } finally {
       keys.forget(site.id)
-      turns.leave(sent.length)
+      queue.leave(sent.length)
       uncollected += sent.length
       if (uncollected >= EVENTS_PER_COLLECTION) {
         uncollected = 0
@@ -51,26 +56,34 @@ export function createServerCollector(intake: Intake): (site: Site, sent: readon
   }
 }
 
-/** Lets requests begin in order while the events of those that have begun are few enough. */
-function createTurns() {
+/**
+ * Lets requests begin in order while the events of those that have begun are few enough. Those that wait have at most as many events as the
+ * queue of the commits.
+ */
+function createRequestQueue() {
   const waiting: { events: number; begin(): void }[] = []
-  let events = 0
+  let begun = 0
+  let waitingEvents = 0
   function admit(): void {
-    for (let next = waiting[0]; next && (events === 0 || events + next.events <= EVENTS_AT_ONCE); next = waiting[0]) {
+    for (let next = waiting[0]; next && (begun === 0 || begun + next.events <= EVENTS_AT_ONCE); next = waiting[0]) {
       waiting.shift()
-      events += next.events
+      waitingEvents -= next.events
+      begun += next.events
       next.begin()
     }
   }
   return {
-    /** Resolves when a request may begin. It must leave at its end. */
-    take: (events: number): Promise<void> =>
-      new Promise((begin) => {
+    /** Resolves when a request may begin, which must leave at its end. Undefined when too many wait. */
+    enter(events: number): Promise<void> | undefined {
+      if (waitingEvents > 0 && waitingEvents + events > COLLECT.queueEvents) return undefined
+      return new Promise((begin) => {
         waiting.push({ events, begin })
+        waitingEvents += events
         admit()
-      }),
-    leave(left: number): void {
-      events -= left
+      })
+    },
+    leave(events: number): void {
+      begun -= events
       admit()
     },
   }
