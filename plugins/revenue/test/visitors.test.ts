@@ -15,6 +15,11 @@ async function visits({ instance }: Shop, list: readonly (readonly [user: string
   expect(body).toMatchObject({ accepted: list.length })
 }
 
+/** Returns the number of a person, by which transactions know visitors. */
+async function numberOf({ instance: { app, site } }: Shop, user: string): Promise<number> {
+  return (await app.instance.people.find(site, user))[0]!
+}
+
 async function shopIn(mode: string, now?: string): Promise<Shop> {
   const shop = await startShop({ ...(now && { now }) })
   expect((await shop.send("PATCH", "/settings", { identity_mode: mode })).status).toBe(200)
@@ -34,12 +39,25 @@ describe("the conversion rate", () => {
       ["cora", "2026-11-21T11:00:00Z"],
       ["dino", "2026-11-10T11:00:00Z"],
     ])
+    const [anna, cora, dino] = await Promise.all(["anna", "cora", "dino"].map((user) => numberOf(shop, user)))
     // Dino has no visit in the range, and a refund is no sale.
     await enter(shop, [
-      { at: "2026-11-20T10:05:00Z", amount: 1000, visitor: 0, kind: "user", touches: [{ source: "Google", channel: "Organic Search" }] },
-      { at: "2026-11-20T10:06:00Z", amount: 2000, visitor: 0, kind: "user", touches: [{ source: "Google", channel: "Organic Search" }] },
-      { at: "2026-11-21T12:00:00Z", amount: 500, visitor: 3, kind: "user" },
-      { at: "2026-11-21T12:00:00Z", amount: 500, visitor: 2, kind: "user", type: "refund" },
+      {
+        at: "2026-11-20T10:05:00Z",
+        amount: 1000,
+        visitor: anna!,
+        kind: "user",
+        touches: [{ source: "Google", channel: "Organic Search" }],
+      },
+      {
+        at: "2026-11-20T10:06:00Z",
+        amount: 2000,
+        visitor: anna!,
+        kind: "user",
+        touches: [{ source: "Google", channel: "Organic Search" }],
+      },
+      { at: "2026-11-21T12:00:00Z", amount: 500, visitor: dino!, kind: "user" },
+      { at: "2026-11-21T12:00:00Z", amount: 500, visitor: cora!, kind: "user", type: "refund" },
     ])
   })
   afterAll(() => shop[Symbol.asyncDispose]())

@@ -34,6 +34,8 @@ import type { SaltStore } from "../sites/site-keys.ts"
 import type { Sites } from "../sites/sites.ts"
 import type { MaintenanceMode } from "./maintenance.ts"
 
+type UpkeptEvents = Pick<ShippedEvents, "shipping" | "hidden" | "findSpans">
+
 export interface UpkeepOptions extends BackupTasksOptions {
   clock: Clock
   log: Log
@@ -47,7 +49,7 @@ export interface UpkeepOptions extends BackupTasksOptions {
   states: StoreStates
   lease: CatalogLease | undefined
   changes: Changes | undefined
-  shipped: Pick<ShippedEvents, "shipping" | "hidden"> | undefined
+  shipped: UpkeptEvents | undefined
   /** The row tables of plugins on a server. */
   rowServer: Catalog | undefined
   storedSales: Pick<StoredSales, "send">
@@ -196,10 +198,14 @@ async function watchDisk({ dataDir, health, alarms }: UpkeepOptions): Promise<vo
   }
 }
 
-const shippingTasks = ({ health }: UpkeepOptions, { shipping, hidden }: Pick<ShippedEvents, "shipping" | "hidden">): Task[] => [
+/** Name of the task that the start does not wait an hour for. */
+export const FIND_SPANS = "find-data-spans"
+
+const shippingTasks = ({ health, allSites }: UpkeepOptions, { shipping, hidden, findSpans }: UpkeptEvents): Task[] => [
   { name: "watch-shipping", every: 1, run: async () => watchShipping(health, shipping.state) },
   { name: "drop-shipped-visits", every: 10 * MINUTE, run: shipping.dropShipped },
   { name: "delete-hidden-visits", every: 60 * MINUTE, isShared: true, run: hidden.delete },
+  { name: FIND_SPANS, every: 60 * MINUTE, run: async () => findSpans((await allSites()).map(({ id }) => id)) },
 ]
 
 function watchShipping(health: Health, state: ShippingState): void {

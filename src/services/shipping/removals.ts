@@ -38,6 +38,8 @@ export interface Removals {
   store: EventStore
   /** Deletes from ClickHouse what removals have hidden there. */
   hidden: HiddenVisits
+  /** Reads from ClickHouse since when sites have data, as far as the store does not know it: that of a new folder, or of a site of another node. */
+  findSpans(siteIds: readonly number[]): Promise<void>
 }
 
 /**
@@ -122,6 +124,14 @@ export function createRemovals(events: EventStore, { clickhouse, node, shipping,
         await remove(siteId, erasure, () => events.dropImport(siteId, importId, now, run))
         await inTurn(() => hideTotalsOfOthers(clickhouse, siteId, node, erasure))
       },
+    },
+    async findSpans(siteIds) {
+      for (const siteId of siteIds)
+        for (const kind of SEGMENT_KINDS) {
+          if (events.hasDroppedSpan(siteId, kind)) continue
+          const span = await spanOf(clickhouse, siteId, kind)
+          if (span && !events.hasDroppedSpan(siteId, kind)) events.setDroppedSpan(siteId, kind, span)
+        }
     },
     hidden: {
       async delete(signal) {

@@ -9,7 +9,7 @@ import type { Journal } from "../journal.ts"
 import type { Part } from "../part.ts"
 import type { SiteTail } from "../tail/tail.ts"
 import { readState, writeState } from "../tail/tails.ts"
-import { setDroppedSpan, type TimeSpan } from "./dropped.ts"
+import { droppedSpan, setDroppedSpan, type TimeSpan } from "./dropped.ts"
 import { sharedSequence } from "./sequences.ts"
 
 const KINDS = SEGMENT_KINDS.map((kind) => `'${kind}'`).join(", ")
@@ -50,6 +50,8 @@ export interface Spool {
   counted(siteId: number, kind: SegmentKind, sequence: number): void
   /** Stores the time span of what the engine has of a kind, after visits were removed there. */
   setDroppedSpan(siteId: number, kind: SegmentKind, span: TimeSpan | undefined): void
+  /** Returns whether the time span of what the engine has of a kind is stored. */
+  hasDroppedSpan(siteId: number, kind: SegmentKind): boolean
   /** Returns the sequence before which the engine is known to have all events. Without a spool there is no limit. */
   shippedBelow(): number
 }
@@ -113,6 +115,7 @@ export function spoolOf(journal: Journal): OwnSpool {
     hasUnshippedVisits: () => db.query("select 1 from spool where shipped_at is null and floor is not null limit 1").get() !== null,
     positions,
     counted: (siteId, kind, sequence) => void positions.set(laneOf(siteId, kind), sequence),
+    hasDroppedSpan: (siteId, kind) => droppedSpan(db, siteId, kind) !== undefined,
     setDroppedSpan: (siteId, kind, span) => journal.append(() => setDroppedSpan(db, siteId, kind, span)),
     shippedBelow() {
       if (below < Number.POSITIVE_INFINITY) follow()
