@@ -31,8 +31,9 @@ export function extentOf(journal: Journal): Extent {
         where site_id = ? and kind = ? and import_id = 0 and retired_at is null`
       const sealed = translateErrors(() => db.query<{ start: number | null }, [number, string]>(sql).get(siteId, kind)?.start)
       const dropped = translateErrors(() => droppedSpan(db, siteId, kind)?.firstAt)
-      const starts = [sealed, dropped, siteTail(siteId, kind)?.minStart].filter((start) => typeof start === "number")
-      return starts.length === 0 ? undefined : Math.min(...starts)
+      // That of an empty tail is infinite.
+      const first = Math.min(...[sealed, dropped, siteTail(siteId, kind)?.minStart].map((start) => start ?? Number.POSITIVE_INFINITY))
+      return first === Number.POSITIVE_INFINITY ? undefined : first
     },
     *visitStarts(siteId, importId = 0) {
       for (const { part, kind } of translateErrors(() => openSegments(db, siteId)))
