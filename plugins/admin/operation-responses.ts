@@ -253,28 +253,6 @@ export const MailTestResponse = t.Object({
 })
 export type MailTestResponse = Static<typeof MailTestResponse>
 
-export const ProviderTestResponse = t.Object({
-  ok: field.flag("Whether all steps succeeded."),
-  steps: t.Array(
-    t.Object({
-      name: field.text("Name of the step."),
-      ok: field.flag("Whether the step succeeded."),
-      detail: field.text("Result of the step, as a sentence."),
-      ms: t.Number({ description: "Duration in milliseconds." }),
-    }),
-    { description: "Checks of the discovery document and of the keys." },
-  ),
-  claims: t.Array(
-    t.Object({
-      name: field.text("Name of the claim."),
-      needed: field.flag("Whether Footfall needs the claim."),
-      offered: t.Union([t.Boolean(), t.Null()], { description: "Whether the provider offers the claim. null if it does not say." }),
-    }),
-    { description: "Claims of ID tokens." },
-  ),
-})
-export type ProviderTestResponse = Static<typeof ProviderTestResponse>
-
 export const AuditCheckResponse = t.Object({
   ok: field.flag("Whether the hash chain is intact."),
   rows: field.integer("Number of checked rows."),

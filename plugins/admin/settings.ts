@@ -1,7 +1,7 @@
 import { Type as t } from "@sinclair/typebox"
-import { failures, field, type Host, NoQuery, Sent, versionsIn } from "#plugin"
+import { failures, field, type Host, NoQuery, ProviderTest, Sent, versionsIn } from "#plugin"
 import { BODIES } from "./bodies.ts"
-import { MailTestResponse, PluginResponse, ProviderTestResponse, SettingsResponse } from "./operation-responses.ts"
+import { MailTestResponse, PluginResponse, SettingsResponse } from "./operation-responses.ts"
 import { operation, tagged } from "./routing.ts"
 
 type Settings = ReturnType<Host["services"]["console"]["settings"]["list"]>
@@ -48,7 +48,7 @@ export const settingRoutes = (host: Host) => {
       query: NoQuery,
       body: Sent,
       response: {
-        200: ProviderTestResponse,
+        200: ProviderTest,
       },
       detail: {
         ...operation("Test an identity provider", BODIES.providerTest),

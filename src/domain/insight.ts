@@ -1,7 +1,5 @@
 import { type Static, Type as t } from "@sinclair/typebox"
 import { FLAT_DIMENSIONS } from "./dimension.ts"
-import type { Counter, DropReason } from "./event.ts"
-import { COLLECT, THINGS } from "./limits.ts"
 import {
   Breakdown,
   count,
@@ -13,11 +11,12 @@ import {
   Realtime,
   ReportRange,
 } from "./report.ts"
-import { anyOf, field, textOf } from "./response.ts"
+import { anyOf, field } from "./response.ts"
 
 /** Schemas of the statistics that only the dashboard requests (areas/10 section 2). */
 const Count = t.Integer({ minimum: 0 })
-const VALUE_FIELDS = {
+/** Fields of a value of a dimension, which may be truncated. */
+export const VALUE_FIELDS = {
   ...REPORT_VALUE_FIELDS,
   truncated: t.Optional(t.Boolean({ description: "Whether the value was truncated to 500 characters. Absent if not." })),
 }
@@ -147,139 +146,6 @@ export const CampaignMatrix = t.Object(
 )
 export type CampaignMatrix = Static<typeof CampaignMatrix>
 
-/** An item of a journey: a page or a custom event. */
-const Item = t.Object(
-  {
-    page: t.Optional(t.String({ minLength: 1, maxLength: COLLECT.pageBytes, description: "Path of the page. Alternative to `event`." })),
-    event: t.Optional(
-      t.String({ minLength: 1, maxLength: COLLECT.nameChars, description: "Name of the custom event. Alternative to `page`." }),
-    ),
-  },
-  { additionalProperties: false },
-)
-const { min: minSteps, max: maxSteps } = THINGS.journeySteps
-const Pin = t.Object(
-  { column: t.Integer({ minimum: 1, maximum: maxSteps - 1, description: "Index of the column." }), ...Item.properties },
-  { additionalProperties: false },
-)
-export const JourneyInput = t.Object(
-  {
-    start: t.Optional(
-      t.Object(Item.properties, { additionalProperties: false, description: "Item at which the paths start. Alternative to `end`." }),
-    ),
-    end: t.Optional(
-      t.Object(Item.properties, { additionalProperties: false, description: "Item at which the paths end. Alternative to `start`." }),
-    ),
-    steps: t.Optional(
-      t.Integer({ minimum: minSteps, maximum: maxSteps, description: "Number of columns, including that of the start or end." }),
-    ),
-    top: t.Optional(
-      t.Integer({
-        minimum: THINGS.journeyTop.min,
-        maximum: THINGS.journeyTop.max,
-        description: `Maximum number of items per column. Default: ${THINGS.journeyTop.default}.`,
-      }),
-    ),
-    collapse_query: t.Optional(t.Boolean({ description: "Whether to ignore query parameters of pages." })),
-    group: t.Optional(
-      t.Union([t.Literal("page"), t.Literal("directory")], { description: "Whether items are pages or their directories." }),
-    ),
-    events: t.Optional(t.Boolean({ description: "Whether custom events are items, too. Default: false." })),
-    pins: t.Optional(t.Array(Pin, { maxItems: maxSteps - 1, description: "Items that the visits must contain, by column." })),
-  },
-  { additionalProperties: false, title: "JourneyInput" },
-)
-export type JourneyInput = Static<typeof JourneyInput>
-export type JourneyItem = Static<typeof Item>
-
-export const Journeys = t.Object(
-  {
-    ...REPORT_FACTS,
-    mode: t.Union([t.Literal("start"), t.Literal("end")], { description: "Whether the paths start or end at the anchor." }),
-    anchor: t.Object(Item.properties, { additionalProperties: false, description: "Page or event at which the paths start or end." }),
-    columns: t.Array(
-      t.Array(
-        t.Object({
-          kind: t.Union([t.Literal("page"), t.Literal("event"), t.Literal("other"), t.Literal("exit"), t.Literal("entry")], {
-            description: "Kind of the node. `other` stands for all further items, `exit` and `entry` for the ends of visits.",
-          }),
-          page: t.String({ description: "Path of the page. For kind `event`, the name of the event." }),
-          visits: count("Number of visits."),
-          conversion_rate: percentage("Percentage of the visits with the anchor."),
-        }),
-      ),
-      { description: "Nodes by column." },
-    ),
-    edges: t.Array(
-      t.Object({
-        column: count("Index of the source column."),
-        from: t.String({ description: "Page or event of the source node." }),
-        to: t.String({ description: "Page or event of the target node." }),
-        from_node: t.Integer({ description: "Index of the source node in its column." }),
-        to_node: t.Integer({ description: "Index of the target node in the next column." }),
-        visits: count("Number of visits."),
-      }),
-      { description: "Steps between nodes of neighbouring columns." },
-    ),
-    dropped: t.Array(t.Array(Count), {
-      description:
-        "Number of visits that ended at each node, by column and index. The last column is left out, because it is unknown there.",
-    }),
-    sample_visits: count("Number of visits with the anchor."),
-    sparse: t.Optional(
-      t.Boolean({ description: `Whether there are fewer than ${THINGS.journeySample} visits with the anchor. Absent if not.` }),
-    ),
-  },
-  { title: "Journeys" },
-)
-export type Journeys = Static<typeof Journeys>
-
-/** The measures of web vitals, as reports name them. */
-export const VITALS = ["lcp", "inp", "cls", "fcp", "ttfb"] as const
-const Percentiles = t.Object(
-  {
-    lcp: t.Optional(t.Number({ description: "Largest contentful paint in milliseconds. Absent if nothing was measured." })),
-    inp: t.Optional(t.Number({ description: "Interaction to next paint in milliseconds. Absent if nothing was measured." })),
-    cls: t.Optional(t.Number({ description: "Cumulative layout shift. Absent if nothing was measured." })),
-    fcp: t.Optional(t.Number({ description: "First contentful paint in milliseconds. Absent if nothing was measured." })),
-    ttfb: t.Optional(t.Number({ description: "Time to first byte in milliseconds. Absent if nothing was measured." })),
-  },
-  { description: "75th percentiles of the requested measures." },
-)
-
-const MEASURED_LOADS = count("Number of page loads that were measured.")
-
-export const WebVitals = t.Object(
-  {
-    ...REPORT_FACTS,
-    percentile: t.Integer({ description: "Percentile of the values: 75." }),
-    measured_loads: MEASURED_LOADS,
-    metrics: Percentiles,
-    comparison: t.Optional(
-      t.Object({ range: ReportRange, metrics: Percentiles }, { description: "Values in the compared range. Present only with `compare`." }),
-    ),
-  },
-  { title: "WebVitals" },
-)
-export type WebVitals = Static<typeof WebVitals>
-
-/** Dimensions by which web vitals are reported. */
-export const VITAL_DIMENSIONS = ["page", "hostname", "device", "size", "browser", "os", "country", "region", "city"] as const
-
-export const WebVitalsBreakdown = t.Object(
-  {
-    ...REPORT_FACTS,
-    percentile: t.Integer({ description: "Percentile of the values: 75." }),
-    dimension: t.String({ description: "Dimension of the rows." }),
-    rows: t.Array(t.Object({ ...VALUE_FIELDS, measured_loads: MEASURED_LOADS, ...Percentiles.properties }), {
-      description: "Values with measured page loads, in the requested order.",
-    }),
-    has_more: t.Boolean({ description: "Whether more rows follow." }),
-  },
-  { title: "WebVitalsBreakdown" },
-)
-export type WebVitalsBreakdown = Static<typeof WebVitalsBreakdown>
-
 const { entered, completed, conversion_rate, steps } = FunnelReport.properties
 const FUNNEL_COUNTS = { entered, completed, conversion_rate, steps }
 
@@ -317,49 +183,6 @@ export const FunnelInsight = t.Object(
   { title: "FunnelInsight" },
 )
 export type FunnelInsight = Static<typeof FunnelInsight>
-
-/** The events that a site's rules dropped, by reason and local day. Reasons without drops are included. */
-export const DropReport = t.Object(
-  {
-    range: ReportRange,
-    days: t.Array(t.String({ format: "date" }), { description: "Days of the range, oldest first." }),
-    rows: t.Array(
-      t.Object({
-        reason: textOf<DropReason>({ description: "Code of the reason." }),
-        total: t.Integer({ minimum: 0, description: "Number of dropped events." }),
-        counts: t.Array(Count, { description: "Number of dropped events per day, oldest day first." }),
-        entries: t.Array(t.Object({ entry: field.text("Host, page or id of the shield."), count: count("Number of dropped events.") }), {
-          description: "Hosts, pages or shields that caused the drops, most frequent first. Empty for reasons that do not record them.",
-        }),
-      }),
-      { description: "Drops by reason." },
-    ),
-    counters: t.Array(t.Object({ counter: textOf<Counter>({ description: "Name of the counter." }), total: count("Number of events.") }), {
-      description: "Events that were stored without a part of their content, by what was left out.",
-    }),
-  },
-  { title: "Drops" },
-)
-export type DropReport = Static<typeof DropReport>
-
-/** The latest dropped events, newest first, without address, visitor or full user agent. */
-export const DropSamples = t.Object(
-  {
-    data: t.Array(
-      t.Object({
-        at: field.instant("Time at which the event was dropped."),
-        reason: textOf<DropReason>({ description: "Code of the reason." }),
-        hostname: field.text("Host of the page."),
-        page: t.String({ description: "Path of the page." }),
-        browser: field.text("Browser, without its version. Empty when unknown."),
-        country: t.String({ description: "ISO 3166-1 code of the country. Empty when unknown." }),
-      }),
-      { description: "Dropped events, newest first." },
-    ),
-  },
-  { title: "DropSamples" },
-)
-export type DropSamples = Static<typeof DropSamples>
 
 /** The table of all sites of a user. */
 export const OverviewResponse = t.Object(

@@ -3,7 +3,7 @@
 export { currencyStyle } from "../domain/currency-style.ts"
 export type { Dimension } from "../domain/dimension.ts"
 export type { OwnGoalResponse } from "../domain/goal.ts"
-export type { FunnelInsight, RealtimePanel, WebVitals } from "../domain/insight.ts"
+export type { FunnelInsight, RealtimePanel } from "../domain/insight.ts"
 export type { Money } from "../domain/money.ts"
 export type { Breakdown, GoalReport, ReportFacts, Summary, Timeseries } from "../domain/report.ts"
 export type { PrivatePage } from "../domain/response.ts"
@@ -15,6 +15,7 @@ export {
   type SiteAddress,
 } from "../domain/site-address.ts"
 export { shellQuoted } from "../domain/text.ts"
+export type { WebVitals } from "../domain/web-vitals.ts"
 export { get, getAll, Problem, patch, post, put, remove, send } from "./api/api.ts"
 export { postLines } from "./api/lines.ts"
 export {

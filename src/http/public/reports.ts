@@ -1,16 +1,10 @@
 import { Type as t } from "@sinclair/typebox"
 import { Elysia } from "elysia"
-import {
-  BusyHours,
-  DropReport,
-  JourneyInput,
-  Journeys,
-  VITAL_DIMENSIONS,
-  VITALS,
-  WebVitals,
-  WebVitalsBreakdown,
-} from "../../domain/insight.ts"
+import { DropReport } from "../../domain/drop-report.ts"
+import { BusyHours } from "../../domain/insight.ts"
+import { JourneyInput, Journeys } from "../../domain/journey.ts"
 import { API } from "../../domain/limits.ts"
+import { VITAL_DIMENSIONS, VITALS, WebVitals, WebVitalsBreakdown } from "../../domain/web-vitals.ts"
 import type { Drops } from "../../services/stats/drops.ts"
 import type { Insights } from "../../services/stats/insights.ts"
 import { objectBody, readJsonAsSent } from "../../web/body.ts"

@@ -1,6 +1,6 @@
 import type { Clock } from "../../domain/clock.ts"
+import type { DropReport } from "../../domain/drop-report.ts"
 import { type Counter, DROP_REASONS, type DropReason } from "../../domain/event.ts"
-import type { DropReport } from "../../domain/insight.ts"
 import type { Shield } from "../../domain/shield.ts"
 import type { Site } from "../../domain/site.ts"
 import { parseQuery } from "../../query/parse/parse.ts"

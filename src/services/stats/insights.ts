@@ -4,18 +4,17 @@ import type {
   CampaignMatrix,
   ComparedBreakdown,
   FunnelInsight,
-  Journeys,
   Properties,
   RealtimePanel,
   Suggestions,
-  WebVitals,
-  WebVitalsBreakdown,
 } from "../../domain/insight.ts"
+import type { Journeys } from "../../domain/journey.ts"
 import { QUERY } from "../../domain/limits.ts"
 import { instantText } from "../../domain/moment.ts"
 import type { CodeNames } from "../../domain/place-names.ts"
 import type { Table } from "../../domain/query.ts"
 import type { Site } from "../../domain/site.ts"
+import type { WebVitals, WebVitalsBreakdown } from "../../domain/web-vitals.ts"
 import type { Engine } from "../../query/engine/engine.ts"
 import type { ImportedLookup } from "../../query/imported/lookups.ts"
 import { ArgumentReader, type Form, readProperties, refuseArguments } from "../../query/parse/arguments.ts"

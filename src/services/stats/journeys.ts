@@ -1,5 +1,5 @@
 import { type Fault, refuseFaults } from "../../domain/error.ts"
-import { JourneyInput, type JourneyItem, type Journeys } from "../../domain/insight.ts"
+import { JourneyInput, type JourneyItem, type Journeys } from "../../domain/journey.ts"
 import { THINGS } from "../../domain/limits.ts"
 import type { PathAnchor, PathNode, PathsQuery } from "../../domain/query.ts"
 import { fault, inspect } from "../../domain/shape.ts"

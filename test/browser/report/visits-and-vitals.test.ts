@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser } from "playwright-core"
-import type { WebVitals } from "../../../src/domain/insight.ts"
 import type { VisitListResponse } from "../../../src/domain/visit-list.ts"
+import type { WebVitals } from "../../../src/domain/web-vitals.ts"
 import { LISTENING } from "../../../src/http/server.ts"
 import { noBrowser, openBrowser, openVisitor } from "../browser.ts"
 import { fillSite } from "./dashboard-data.ts"

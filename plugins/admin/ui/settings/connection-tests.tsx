@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks"
+import type { ProviderTest as ProviderCheck } from "#plugin"
 import { Button, type Column, DataTable, Form, post, TextField, useMe, visible } from "#plugin/ui"
-import type { MailTestResponse, ProviderTestResponse } from "../../operation-responses.ts"
+import type { MailTestResponse } from "../../operation-responses.ts"
 import { Part } from "../parts.tsx"
 import { ADMIN } from "../queries.ts"
 
@@ -48,10 +49,10 @@ const DIALOGUE: Column<MailTestResponse["steps"][number] & { index: number }>[] 
 /** Checks whether an identity provider offers what sign-in needs. */
 export function ProviderTest() {
   const [provider, setProvider] = useState("oidc")
-  const [result, setResult] = useState<ProviderTestResponse>()
+  const [result, setResult] = useState<ProviderCheck>()
   return (
     <Part title="Test an identity provider">
-      <Form submit={async () => setResult(await post<ProviderTestResponse>(`${ADMIN}/settings/oidc/test`, { provider: provider.trim() }))}>
+      <Form submit={async () => setResult(await post<ProviderCheck>(`${ADMIN}/settings/oidc/test`, { provider: provider.trim() }))}>
         {({ busy, errorOf }) => (
           <>
             <TextField
@@ -81,13 +82,13 @@ export function ProviderTest() {
   )
 }
 
-const CHECKS: Column<ProviderTestResponse["steps"][number]>[] = [
+const CHECKS: Column<ProviderCheck["steps"][number]>[] = [
   { id: "name", label: "Step", cell: ({ name }) => visible(name) },
   { id: "ok", label: "Result", cell: ({ ok }) => (ok ? "ok" : <strong class="down">failed</strong>) },
   { id: "detail", label: "Detail", cell: ({ detail }) => visible(detail) },
 ]
 
-const CLAIMS: Column<ProviderTestResponse["claims"][number]>[] = [
+const CLAIMS: Column<ProviderCheck["claims"][number]>[] = [
   { id: "name", label: "Claim", cell: ({ name }) => <code>{name}</code> },
   { id: "needed", label: "Required", cell: ({ needed }) => (needed ? "yes" : "no") },
   { id: "offered", label: "Offered", cell: ({ offered }) => (offered === null ? "unknown" : offered ? "yes" : "no") },

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia"
+import { DropReport, DropSamples } from "../../../domain/drop-report.ts"
 import { parseId } from "../../../domain/id.ts"
-import { DropReport, DropSamples } from "../../../domain/insight.ts"
 import { instantText } from "../../../domain/moment.ts"
 import { Listed } from "../../../domain/response.ts"
 import type { Shield } from "../../../domain/shield.ts"

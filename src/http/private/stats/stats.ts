@@ -6,19 +6,15 @@ import {
   CampaignMatrix,
   ComparedBreakdown,
   FunnelInsight,
-  JourneyInput,
-  Journeys,
   OverviewResponse,
   Properties,
   RealtimePanel,
   Suggestions,
-  VITAL_DIMENSIONS,
-  VITALS,
-  WebVitals,
-  WebVitalsBreakdown,
 } from "../../../domain/insight.ts"
+import { JourneyInput, Journeys } from "../../../domain/journey.ts"
 import { QUERY } from "../../../domain/limits.ts"
 import { GoalReport, Summary, Timeseries } from "../../../domain/report.ts"
+import { VITAL_DIMENSIONS, VITALS, WebVitals, WebVitalsBreakdown } from "../../../domain/web-vitals.ts"
 import type { Access } from "../../../services/access/access.ts"
 import type { Insights } from "../../../services/stats/insights.ts"
 import type { ReportOptions } from "../../../services/stats/open-report.ts"

@@ -1,5 +1,5 @@
 /** Layout of a journey's boxes and bands: pure functions of numbers. */
-import type { Journeys } from "../../../domain/insight.ts"
+import type { Journeys } from "../../../domain/journey.ts"
 
 /** Widths of a column and of the gap after it. On a phone two columns are visible, and a part of the third. */
 const WIDTHS = { wide: { column: 176, gap: 56 }, narrow: { column: 120, gap: 24 } }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
-import type { Journeys } from "../../../domain/insight.ts"
+import type { Journeys } from "../../../domain/journey.ts"
 import { useMedia } from "../../browser/hooks.ts"
 import { DataTable } from "../../parts/data-table.tsx"
 import { counted, exact, NO_VALUE, percent, short } from "../../text/format.ts"

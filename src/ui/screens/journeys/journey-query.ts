@@ -1,5 +1,5 @@
 /** Query of the journeys page, stored in the URL (`cards=start:%2Fpricing,steps:5`). */
-import type { JourneyInput, JourneyItem, Journeys } from "../../../domain/insight.ts"
+import type { JourneyInput, JourneyItem, Journeys } from "../../../domain/journey.ts"
 import { THINGS } from "../../../domain/limits.ts"
 import type { PageChoices } from "../../browser/hooks.ts"
 import { type DraftStep, newStep } from "../funnels/funnel-draft.ts"

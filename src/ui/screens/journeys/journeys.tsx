@@ -1,6 +1,6 @@
 import { Suspense } from "preact/compat"
 import { useEffect, useState } from "preact/hooks"
-import type { Journeys } from "../../../domain/insight.ts"
+import type { Journeys } from "../../../domain/journey.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
 import { toggledFilter, useSiteAddress } from "../../browser/address.ts"
 import { usePageChoices } from "../../browser/hooks.ts"

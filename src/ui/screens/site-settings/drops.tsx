@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query"
-import type { DropReport, DropSamples } from "../../../domain/insight.ts"
+import type { DropReport, DropSamples } from "../../../domain/drop-report.ts"
 import { get } from "../../api/api.ts"
 import { type Column, DataTable } from "../../parts/data-table.tsx"
 import { EmptyState, QueryResult } from "../../parts/states.tsx"

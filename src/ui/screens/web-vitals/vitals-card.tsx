@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks"
 import { Link } from "wouter"
-import type { WebVitalsBreakdown } from "../../../domain/insight.ts"
 import { rangeArguments } from "../../../domain/site-address.ts"
+import type { WebVitalsBreakdown } from "../../../domain/web-vitals.ts"
 import { isFilteredBy, toggledFilter, useSiteAddress } from "../../browser/address.ts"
 import { Button } from "../../parts/button.tsx"
 import { type Column, DataTable } from "../../parts/data-table.tsx"

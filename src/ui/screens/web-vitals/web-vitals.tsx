@@ -1,6 +1,6 @@
-import type { WebVitals } from "../../../domain/insight.ts"
 import { comparisonArguments, rangeArguments } from "../../../domain/site-address.ts"
 import type { OwnSiteResponse } from "../../../domain/site-response.ts"
+import type { WebVitals } from "../../../domain/web-vitals.ts"
 import { useSite } from "../../api/session.ts"
 import { isFiltered, useSiteAddress } from "../../browser/address.ts"
 import { CopyButton } from "../../parts/copy.tsx"

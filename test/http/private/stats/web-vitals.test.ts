@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import type { WebVitals, WebVitalsBreakdown } from "../../../../src/domain/insight.ts"
+import type { WebVitals, WebVitalsBreakdown } from "../../../../src/domain/web-vitals.ts"
 import { startInstance, type TestInstance } from "../../../kit.ts"
 import { type Person, signedIn } from "../person.ts"
 
