@@ -17,11 +17,15 @@ import { finishInterrupted, restoreBackup } from "./services/backup/restore.ts"
 import { replayClock } from "./services/demo/demo.ts"
 import { lockFolder, openInstance } from "./services/instance/instance.ts"
 import { withOperations } from "./services/instance/operations.ts"
+import { type MovingOptions, moveEvents, releaseSource, shipAgain } from "./services/moving/moving.ts"
+import type { Report } from "./services/runtime/control.ts"
 import { placesIn, prepareDataFolder, requireStores } from "./services/runtime/data-folder.ts"
 import { ExitFault } from "./services/runtime/exit.ts"
 import { jsonLog, lineWriter } from "./services/runtime/log.ts"
 import { releaseWhenCalm } from "./services/runtime/start-memory.ts"
 import { pendingIn } from "./services/runtime/stores.ts"
+import { sendToClickhouse } from "./services/shipping/network.ts"
+import { createClickhouse } from "./store/clickhouse/client.ts"
 import { filledDemo } from "./wiring/demo.ts"
 import { operationsOf } from "./wiring/operations.ts"
 import { type AppOptions, createBaseUrl, instanceOptions } from "./wiring/settings.ts"
@@ -85,6 +89,9 @@ const program: Program = {
       lock.release()
     }
   },
+  moveEvents: (settings, to, report) => whileStopped(settings, report, (options) => moveEvents(to, options)),
+  releaseMoved: (settings) => whileStopped(settings, () => {}, releaseSource),
+  shipAgain: (settings, since, report) => whileStopped(settings, report, (options) => shipAgain(since, options)),
   requireKey(settings) {
     const { dataDir, secretKey } = instanceOptions(appOptions(settings))
     requireStores(dataDir)
@@ -107,6 +114,31 @@ const program: Program = {
       lock.release()
     }
   },
+}
+
+/** Runs work on the events of an instance that is not running and names a ClickHouse server. */
+async function whileStopped<T>(settings: Settings, report: Report, work: (options: MovingOptions) => Promise<T>): Promise<T> {
+  const app = appOptions(settings)
+  const options = instanceOptions(app)
+  requireStores(options.dataDir)
+  const { clickhouse: to, plugins } = options
+  if (!to) throw new ExitFault("configuration", "FOOTFALL_CLICKHOUSE_URL must name the ClickHouse server, also to move events away from it")
+  if (options.rowServer) throw new ExitFault("configuration", "Events cannot be moved while the rows of areas are on a server")
+  const instance = await openInstance({ ...options, isMoving: true })
+  try {
+    return await work({
+      ...instance,
+      ...{ plugins, report, clock: CLOCK, path: placesIn(options.dataDir).events, siteKey: instance.siteKeys.siteKey },
+      ...{
+        node: instance.nodes!.own,
+        clickhouse: createClickhouse(to.server, sendToClickhouse),
+        server: to.server,
+        networkUrl: app.workers.network,
+      }, // with `clickhouse`
+    })
+  } finally {
+    await instance.close()
+  }
 }
 
 /** Runs the command line. Resolves with the exit code. */

@@ -14,6 +14,7 @@ import { ERRORS } from "./errors.ts"
 import { createEvaluation } from "./evaluation.ts"
 import { createFrozen } from "./frozen.ts"
 import createCohorts from "./migrations/0001_cohorts.sql" with { type: "text" }
+import { renameMembers } from "./moving.ts"
 import { createPeople } from "./people.ts"
 import { publicRoutes } from "./public-routes.ts"
 import { createReports } from "./report.ts"
@@ -39,6 +40,7 @@ export default definePlugin({
   permissions: { "cohorts:read": "viewer", "cohorts:write": "editor", "people:erase": "admin" },
   migrations: [{ name: "0001_cohorts", sql: createCohorts }],
   rowMigrations: [{ name: "0001_members", sql: createMembers }],
+  moveRows: renameMembers,
   errors: ERRORS,
   setup(host: CohortsHost) {
     const area = areaOf(host)

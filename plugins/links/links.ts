@@ -2,7 +2,7 @@
  * Short links: redirects that count their clicks. Links are looked up in memory, and the redirect is sent before the click is stored.
  * A destination never depends on text of the request other than what the link forwards.
  */
-import { definePlugin } from "#plugin"
+import { definePlugin, movePositions } from "#plugin"
 import type { Area } from "./area.ts"
 import { createBatches } from "./batch.ts"
 import { beginDemo } from "./demo.ts"
@@ -32,6 +32,7 @@ export default definePlugin({
   paths: { site: ["links", "utm-templates", "link-domains"], open: [{ setting: "prefix" }] },
   pages: ["/sites/:site/links", "/sites/:site/links/:link"],
   permissions: { "links:read": "viewer", "links:write": "editor" },
+  moveRows: (tables, move) => movePositions(tables, "links_positions", move),
   migrations: [
     { name: "0001_links", sql: createTables },
     { name: "0002_positions", sql: positions },

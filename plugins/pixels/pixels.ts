@@ -2,7 +2,7 @@
  * Tracking pixels: images that count how often an email, a feed, a README or another page is opened, with an explanation of what an
  * open means. A request always gets its image and is recorded afterwards. Opens are not included in the metrics of the site.
  */
-import { type Counters, definePlugin, type Removed, type Site, type Trash } from "#plugin"
+import { type Counters, definePlugin, movePositions, type Removed, type Site, type Trash } from "#plugin"
 import { type Cache, createCache } from "./cache.ts"
 import { beginDemo } from "./demo.ts"
 import { ERRORS } from "./errors.ts"
@@ -26,6 +26,7 @@ export default definePlugin({
   paths: { site: ["pixels"], open: [{ setting: "prefix" }] },
   pages: ["/sites/:site/pixels", "/sites/:site/pixels/:pixel"],
   permissions: { "pixels:read": "viewer", "pixels:write": "editor" },
+  moveRows: (tables, move) => movePositions(tables, "pixels_positions", move),
   migrations: [
     { name: "0001_pixels", sql: createPixels },
     { name: "0002_positions", sql: positions },

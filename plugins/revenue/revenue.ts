@@ -16,6 +16,7 @@ import { createWriting } from "./folding/writing.ts"
 import { type RevenueHost, Settings } from "./host.ts"
 import createSettingsTable from "./migrations/0001_settings.sql" with { type: "text" }
 import addStoredCurrency from "./migrations/0002_stored_currency.sql" with { type: "text" }
+import { renameTransactions } from "./moving.ts"
 import { createRates } from "./rates/rates.ts"
 import { createProducts } from "./report/products.ts"
 import { createReport } from "./report/report.ts"
@@ -72,6 +73,7 @@ export default definePlugin({
     { name: "0007_announced", sql: addAnnounced },
     { name: "0008_announced_together", sql: announceTogether },
   ],
+  moveRows: async () => renameTransactions,
   errors: ERRORS,
   events: EVENTS,
   settings: Settings,

@@ -3,6 +3,7 @@ import { EXIT, ExitFault, type ExitName } from "../services/runtime/exit.ts"
 import { findCommand, readArguments, usageOf } from "./arguments.ts"
 import { backupCommands } from "./backup.ts"
 import type { Command, Program } from "./command.ts"
+import { engineCommands } from "./engine.ts"
 import { configPrint, doctor, health, migrateCommands, retentionRun, secretsCommands, versionCommand } from "./instance.ts"
 import { keyCommands } from "./key.ts"
 import { pluginCommand } from "./plugin.ts"
@@ -24,6 +25,7 @@ const CORE_COMMANDS: readonly Command[] = [
   ...keyCommands,
   ...userCommands,
   ...backupCommands,
+  ...engineCommands,
   retentionRun,
   ...secretsCommands,
   ...migrateCommands,

@@ -1,6 +1,7 @@
 import type { Restored } from "../services/backup/restore.ts"
 import type { CallOperation } from "../services/instance/operations.ts"
 import type { CommandFlag, CommandForm } from "../services/instance/plugin-commands.ts"
+import type { Destination, Moved, Released } from "../services/moving/moving.ts"
 import type { Report } from "../services/runtime/control.ts"
 import type { ExitFault } from "../services/runtime/exit.ts"
 import type { Terminal } from "./terminal.ts"
@@ -61,6 +62,12 @@ export interface Program {
   /** Returns the pending migrations without applying them. Throws with exit code 73 while an instance holds the folder. */
   migrationStatus(settings: Settings): Promise<{ pending: string[]; is_new: boolean }>
   restore(settings: Settings, idOrPath: string, report: Report, passphrase?: string): Promise<Restored>
+  /** Moves the events of a stopped instance to another engine. */
+  moveEvents(settings: Settings, to: Destination, report: Report): Promise<Moved>
+  /** Gives up the copy of the events that the last move has kept. */
+  releaseMoved(settings: Settings): Promise<Released>
+  /** Sends what happened since a moment, in epoch milliseconds, to ClickHouse again. */
+  shipAgain(settings: Settings, since: number, report: Report): Promise<{ visits: number }>
   /** Throws an `ExitFault` if there is no key for stored secrets, so that no command creates one by reading it. */
   requireKey(settings: Settings): void
 }

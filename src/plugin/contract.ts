@@ -21,6 +21,7 @@ import type { EmailOutcome } from "../services/mail/mail.ts"
 import type { VisitorSets } from "../services/people/visitor-sets.ts"
 import type { Report } from "../services/runtime/control.ts"
 import type { SharePages } from "../services/sharing/opening.ts"
+import type { EngineMove, RenameRows } from "../store/events/moving/moving.ts"
 import type { Migration } from "../store/migrations.ts"
 import type { PluginError } from "./errors.ts"
 import type { Asked, Host } from "./host/host.ts"
@@ -57,6 +58,11 @@ export interface Plugin<Settings extends TObject = TObject> {
   migrations?: readonly Migration[]
   /** Migrations of its row tables in the event store, for data that grows with traffic. */
   rowMigrations?: readonly Migration[]
+  /**
+   * Prepares a move of the instance's events to a server or back. Visitors have other pseudonyms there and events other sequences, so the
+   * returned function renames them in all rows of the row tables, in the transaction that completes the move. Can run several times before.
+   */
+  moveRows?(tables: OwnStatements, move: EngineMove): Promise<RenameRows | undefined>
   /** Tables of `host.shares`, whose sealed slugs a rotation of the secret key encrypts again. */
   sealedSlugs?: readonly string[]
   /** Records of requests by event name, with title and kind: `{ link_click: { title: "Link click", kind: "clicks" } }`. */

@@ -185,6 +185,7 @@ export {
 export type { RecordCounts, RecordReportOptions } from "../services/stats/record-reports.ts"
 export type { ImportCursor, ImportTarget } from "../store/events/import.ts"
 export { type ImportedVisit, VisitBatch, VisitPacker } from "../store/events/import-batch.ts"
+export type { EngineMove, MovedNames, RenameRows } from "../store/events/moving/moving.ts"
 export type { RowStatements } from "../store/events/tables/row-tables.ts"
 export { SEGMENT_EVENTS } from "../store/events/upkeep/build.ts"
 export type { Migration } from "../store/migrations.ts"
@@ -217,7 +218,7 @@ export {
   sizeClass,
 } from "./enrichment.ts"
 export { errorsOf, type PluginError } from "./errors.ts"
-export type { Counters } from "./host/counters.ts"
+export { type Counters, movePositions } from "./host/counters.ts"
 export type { BatchProgress, PluginBatch, PluginCreation } from "./host/creation.ts"
 export type {
   Asked,

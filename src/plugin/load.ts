@@ -51,12 +51,13 @@ const MINUTE = 60
 /** Checks the list of plugins and returns the facts that services need. Runs before the stores are opened. */
 export function pluginFacts(plugins: readonly AnyPlugin[]): PluginFacts[] {
   checkPlugins(plugins)
-  return plugins.map(({ id, title, permissions = {}, migrations = [], rowMigrations = [], sealedSlugs = [] }) => ({
+  return plugins.map(({ id, title, permissions = {}, migrations = [], rowMigrations = [], moveRows, sealedSlugs = [] }) => ({
     id,
     title,
     permissions: Object.fromEntries(Object.entries(permissions).map(([name, least]) => [name, { least, on: "site" }])) as Permissions,
     migrations,
     rowMigrations,
+    ...(moveRows && { moveRows: (catalog, move) => moveRows(ownStatements(catalog, id), move) }),
     sealedSlugs,
   }))
 }

@@ -5,6 +5,7 @@ import type { Site } from "../../domain/site.ts"
 import type { Engine } from "../../query/engine/engine.ts"
 import type { Instance } from "../../services/instance/instance.ts"
 import { FOLD_START, type FoldPosition, foldRecords } from "../../services/jobs/record-folds.ts"
+import type { EngineMove } from "../../store/events/moving/moving.ts"
 import { raw, sql } from "../../store/sql.ts"
 import type { PluginJobs } from "./jobs.ts"
 import type { OwnStatements, OwnTables } from "./own-tables.ts"
@@ -76,6 +77,19 @@ interface Position extends FoldPosition {
 }
 
 const START: Position = { ...FOLD_START, target: null, done_id: 0 }
+
+/**
+ * Takes the positions of counters along in a move of the instance's events: without ClickHouse the node is the only process of its catalog,
+ * whose number is 0. For `moveRows`.
+ */
+export async function movePositions(tables: OwnStatements, table: string, { to, node }: EngineMove): Promise<undefined> {
+  const positions = raw(table)
+  // The first count on ClickHouse continues from the position 0. An earlier one of the node is from before it moved back.
+  if (to === "clickhouse") await tables.run(sql`delete from ${positions} where node = ${node}`)
+  else
+    await tables.run(sql`insert or replace into ${positions} (site_id, node, at, sequence, target, done_id)
+      select site_id, 0, at, sequence, target, done_id from ${positions} where node = ${node}`)
+}
 
 export const ownCounters =
   ({ db, engine, events, jobs, log, now, directory, node }: CounterParts) =>

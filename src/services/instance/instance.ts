@@ -84,6 +84,8 @@ export interface InstanceOptions {
   severalNodes?: boolean
   /** Where the events are. Default: in the store of this node. With it, several nodes share the catalog. */
   clickhouse?: ClickhouseOptions
+  /** Whether the instance is only opened to move its events to ClickHouse or back: nothing is shipped meanwhile. */
+  isMoving?: boolean
   defaults: SiteDefaults
   accounts: AccountSettings
   /** Outside services whose accounts can be connected. */
@@ -224,7 +226,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     ...options,
     exclusive,
     onFault: states.note,
-    prepareServer: connection?.prepare ?? requireLocal,
+    prepareServer: connection ? (options.isMoving ? connection.prepareMove : connection.prepare) : requireLocal,
     onEventsReadable: () => options.onEventsReadable?.(states),
   })
   const { rowServer, lease, nodes } = stores
@@ -243,7 +245,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
   const { secrets, cookieSecrets } = keyRotation
   const siteKeys = createSiteKeys({ catalog, secrets, random })
   const storedSales = createSales(stores.events, rowServer)
-  const shipped = connection?.ship({
+  const shipped = (options.isMoving ? undefined : connection)?.ship({
     ...{ store: stores.events, path: placesIn(options.dataDir).events },
     ...{ node: nodes!.own, siteKey: siteKeys.siteKey, states }, // events on ClickHouse have nodes
     deleteSales: storedSales.deleteShared,

@@ -4,6 +4,7 @@ import type { Permissions } from "../../domain/permission.ts"
 import { refuseOtherVersion } from "../../domain/version.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import { listPluginSwitches, type PluginSwitch, putPluginSwitch } from "../../store/catalog/settings.ts"
+import type { EngineMove, RenameRows } from "../../store/events/moving/moving.ts"
 import type { Migration } from "../../store/migrations.ts"
 import type { Reload } from "../changes/changes.ts"
 import type { Terms } from "../definitions/site-things.ts"
@@ -15,6 +16,8 @@ export interface PluginFacts {
   permissions: Permissions
   migrations: readonly Migration[]
   rowMigrations: readonly Migration[]
+  /** Prepares the tables for a move of the events, and the renaming of visitors and events in the row tables. */
+  moveRows?(catalog: Statements, move: EngineMove): Promise<RenameRows | undefined>
   /** Tables with sealed slugs of shares. */
   sealedSlugs: readonly string[]
 }

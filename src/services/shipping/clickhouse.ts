@@ -34,6 +34,8 @@ export interface ClickhouseOptions {
 interface ClickhouseConnection {
   /** Examines and migrates the server, and refuses a store that cannot ship to it. Throws an `ExitFault`. */
   prepare(events: Pick<EventStore, "holding">, catalog: Catalog): Promise<void>
+  /** The same for a move, which needs the server, and where the events can be in the store. */
+  prepareMove(events: unknown, catalog: Catalog): Promise<void>
   /** Starts to ship the events of a node, as soon as the server is prepared. */
   ship(node: ShippedNode): ShippedEvents
 }
@@ -83,21 +85,30 @@ export function connectClickhouse(options: ClickhouseOptions, { clock, log, vers
       }
     }
   }
+  // The URL can contain a password.
+  const { host } = new URL(options.server.url)
+  const unreachable = () => new ExitFault("unavailable", `ClickHouse at ${host} could not be reached for 20 s. Start it`)
+
+  async function examine(catalog: Catalog, patience: number): Promise<void> {
+    await attempt(patience)
+    if (!(await hadNodes(catalog)) && (await hasVisits(clickhouse))) throw IS_FOREIGN
+  }
   return {
     async prepare(events, catalog) {
       const holding = events.holding()
       if (holding === "local") throw HAS_LOCAL
+      if (holding === "moving") throw IS_MOVING
       try {
-        await attempt(holding === "shipped" ? 0 : PATIENCE_MS)
-        if (!(await hadNodes(catalog)) && (await hasVisits(clickhouse))) throw IS_FOREIGN
+        await examine(catalog, holding === "shipped" ? 0 : PATIENCE_MS)
       } catch (error) {
         if (!isUnreachable(error)) throw error
-        // The URL can contain a password.
-        const { host } = new URL(options.server.url)
-        if (holding === "none") throw new ExitFault("unavailable", `ClickHouse at ${host} could not be reached for 20 s. Start it`)
+        if (holding === "none") throw unreachable()
         log.warn("ClickHouse cannot be reached; events are kept on this disk until it can", { host })
         prepared = attempt(Number.POSITIVE_INFINITY)
       }
+    },
+    async prepareMove(_, catalog) {
+      await examine(catalog, PATIENCE_MS).catch((error) => Promise.reject(isUnreachable(error) ? unreachable() : error))
     },
     ship({ store, path, node, siteKey, states, deleteSales }) {
       store.beginShipping(node, siteKey, contentsOf(clickhouse))
@@ -114,15 +125,22 @@ export function connectClickhouse(options: ClickhouseOptions, { clock, log, vers
   }
 }
 
-/** Refuses to start without the server of a store whose events are there. */
-export async function requireLocal(events: Pick<EventStore, "holding">): Promise<void> {
-  if (events.holding() === "shipped")
+/** Refuses to start without the server of a store whose events are there. Gives up a move to the server that is not complete. */
+export async function requireLocal(events: Pick<EventStore, "holding" | "endShipping">): Promise<void> {
+  const holding = events.holding()
+  if (holding === "shipped")
     throw new ExitFault("configuration", "The events of this instance are on ClickHouse. Set FOOTFALL_CLICKHOUSE_URL")
+  if (holding === "moving") events.endShipping()
 }
 
 const HAS_LOCAL = new ExitFault(
   "configuration",
-  "The data folder contains events that are not on ClickHouse. Start without FOOTFALL_CLICKHOUSE_URL, or with an empty data folder",
+  "The data folder contains events that are not on ClickHouse. Run footfall engine move --to clickhouse, or start without FOOTFALL_CLICKHOUSE_URL",
+)
+
+const IS_MOVING = new ExitFault(
+  "configuration",
+  "The move to ClickHouse is not complete. Run footfall engine move --to clickhouse, or start without FOOTFALL_CLICKHOUSE_URL to give it up",
 )
 
 /** The sites of two catalogs would have the same numbers. */

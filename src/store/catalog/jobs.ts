@@ -308,3 +308,11 @@ export const noteScheduleRun = (catalog: Statements, name: string, at: number): 
   catalog.run(sql`update schedules set last_run_at = ${at} where name = ${name}`)
 
 const toSchedule = ({ enabled, ...row }: ScheduleRow): Schedule => ({ ...row, enabled: enabled === 1 })
+
+/** Returns the kind of a job that was interrupted, or that waits to change what is stored of a site. Undefined without any. */
+export async function unfinishedJob(catalog: Statements, now: number): Promise<string | undefined> {
+  const row = await catalog.get<{ kind: string }>(sql`
+    select kind from jobs where state = 'running' or (state = 'queued' and slot is null and site_id is not null and run_at <= ${now})
+    order by id limit 1`)
+  return row?.kind
+}

@@ -88,6 +88,22 @@ export function readStoredVisit(record: Uint8Array): { visit: TailVisit; events:
   return { visit: tail.visitAt(0), events: Array.from({ length: tail.events }, (_, row) => tail.eventAt(row)) }
 }
 
+interface StoredVisit {
+  lane: number
+  sequence: number
+  rotating: number
+  /** In order of arrival. */
+  events: readonly [TailEvent, ...TailEvent[]]
+}
+
+/** Yields the open visits of segments with their events. */
+export function* storedEarlyVisits(db: Database): Generator<StoredVisit> {
+  const sql = `select lane, sequence, rotating, record from early_visits
+    where batch in (select batch from early_batches where sealed_at is not null)`
+  for (const { record, ...row } of db.query<Omit<StoredVisit, "events"> & { record: Uint8Array }, []>(sql).iterate())
+    yield { ...row, events: readStoredVisit(record).events as [TailEvent, ...TailEvent[]] } // a visit has an event
+}
+
 interface EarlyRow {
   sequence: number
   visitor: number

@@ -17,9 +17,10 @@ import { type FaultKind, StoreFault, translateErrors } from "./fault.ts"
 import { Group } from "./group.ts"
 import { Journal } from "./journal.ts"
 import { LogRecord } from "./log.ts"
+import { type Moves, movesOf } from "./moving/moving.ts"
 import type { Elsewhere, ElsewhereOf } from "./spool/dropped.ts"
 import { type Spool, spoolOf } from "./spool/spool.ts"
-import { VisitorNumbers } from "./spool/visitor-numbers.ts"
+import { type SharedNumbering, VisitorNumbers } from "./spool/visitor-numbers.ts"
 import { dropForeignSums, type MonthSums, monthSumsOf } from "./tables/month-sums.ts"
 import { type RowStatements, rowStatements } from "./tables/row-tables.ts"
 import { type Sales, salesOf } from "./tables/sales.ts"
@@ -32,7 +33,7 @@ import { dropRetired } from "./upkeep/segments.ts"
 import { createUpkeep, type Upkeep } from "./upkeep/upkeep.ts"
 import type { ExemptValues, Writer } from "./writer.ts"
 
-export interface EventStore extends Upkeep, Extent, Tallies, Identities, Sales, Spool, MonthSums {
+export interface EventStore extends Upkeep, Extent, Tallies, Identities, Sales, Spool, Moves, MonthSums {
   /**
    * Runs one group commit. `arrivedAt` is the time by the server's clock. Throws StoreFault and any error of `work`; nothing was stored
    * then.
@@ -73,9 +74,11 @@ export interface EventStore extends Upkeep, Extent, Tallies, Identities, Sales, 
   /**
    * Makes the store the source of a second engine, with everything that it contains. Call it at each start, with the function that returns
    * the key of a site's pseudonyms. Sales are then announced when the engine has their events. `elsewhere` tells what the engine has; without it,
-   * nothing must be dropped.
+   * nothing must be dropped. With `isMove`, the engine's copy does not count before `completeMove`.
    */
-  beginShipping(node: number, siteKey: SiteKeyOf, elsewhere?: Elsewhere): void
+  beginShipping(node: number, siteKey: SiteKeyOf, elsewhere?: Elsewhere, isMove?: boolean): void
+  /** Returns the numbers by which the second engine knows the visitors of a site. Only after `beginShipping`. */
+  sharedNumbers(siteId: number): Promise<SharedNumbering>
   /** Sets the listener that is called after a commit with sales, once for each site. It must not throw. */
   onSales(listener: (siteId: number) => void): void
   close(): void
@@ -138,6 +141,7 @@ function createStore(journal: Journal, { tailBytes, moveLog }: StoreOptions): Ev
   const pressure = createPressure({ tailBytes })
   let held: Promise<void> | undefined
 
+  const sharedNumbers = (siteId: number) => numbers?.numbering(siteId) ?? Promise.reject(new Error("There is no second engine"))
   const ordinalsOf = async (siteId: number, wanted: readonly number[]) => (await numbers?.ordinals(siteId, wanted)) ?? wanted
 
   const checkpoint = (mode: "passive" | "truncate") => translateErrors(() => db.run(`pragma wal_checkpoint(${mode})`))
@@ -207,6 +211,8 @@ function createStore(journal: Journal, { tailBytes, moveLog }: StoreOptions): Ev
     ...monthSumsOf(journal, SUMS_VERSION),
     ...salesOf(journal, spool.shippedBelow),
     ...spool,
+    ...movesOf(journal, sharedNumbers),
+    sharedNumbers,
     confirmShipped(record, segments, now) {
       spool.confirmShipped(record, segments, now)
       announceShipped()
@@ -238,7 +244,7 @@ function createStore(journal: Journal, { tailBytes, moveLog }: StoreOptions): Ev
     probe() {
       journal.commit(() => writeState(db, "generation", readState(db, "generation")))
     },
-    beginShipping(node, given, engine) {
+    beginShipping(node, given, engine, isMove = false) {
       siteKey = given
       const shared = new VisitorNumbers(journal, node, given)
       numbers = shared
@@ -250,7 +256,7 @@ function createStore(journal: Journal, { tailBytes, moveLog }: StoreOptions): Ev
           return ordinals.filter((_, at) => found.has(ofSite[at]!))
         },
       }
-      spool.begin(node)
+      spool.begin(node, isMove)
     },
     onSales(listener) {
       announceSales = listener

@@ -30,6 +30,8 @@ interface LifeOptions {
   /** With a small value, every seal moves open visits too. */
   tailBytes?: number
   fate?: () => Fate
+  /** Whether the store has no second engine until `move`. */
+  isEmbedded?: boolean
 }
 
 /** A store whose changes are shipped to ClickHouse, step by step. */
@@ -57,7 +59,7 @@ export class ShippingLife {
   #open(): EventStore {
     const { tailBytes } = this.#options
     const store = openEventStore(this.path, { now: this.now, ...(tailBytes && { tailBytes }) })
-    store.beginShipping(7, siteKey)
+    if (!this.#options.isEmbedded) store.beginShipping(7, siteKey)
     return store
   }
 
@@ -76,6 +78,12 @@ export class ShippingLife {
       onConfirmed: ({ position, segments }) => this.store.confirmShipped(position, segments, this.now),
       onFault: (error) => expect(error).toBeUndefined(),
     })
+  }
+
+  /** Begins to move an embedded store. */
+  move(): void {
+    this.store.beginShipping(7, siteKey, undefined, true)
+    this.startShipping()
   }
 
   restart(): void {

@@ -50,6 +50,26 @@ describe.skipIf(!hasClickhouse())("shipping visits to ClickHouse", () => {
     await life.expectEqual()
   })
 
+  test("open visits that an embedded store has sealed early keep one row when events join them after the move", async () => {
+    using life = new ShippingLife({ ...running, tailBytes: 1, isEmbedded: true })
+    life.store.write(NOON, (writer) => life.visit(writer, 1, pageview(NOON)))
+    life.store.write(NOON, (writer) => life.visit(writer, 2, pageview(NOON)))
+    life.store.write(NOON, (writer) => life.join(writer, 1, pageview(NOON - MINUTE, "/first"), { country: "DE", person: 3 }))
+    await life.store.seal(NOON)
+    expect(life.store.holding()).toBe("local")
+    life.move()
+    expect(life.store.holding()).toBe("moving")
+    await life.ship()
+    await life.expectEqual()
+    life.store.write(NOON + MINUTE, (writer) => life.join(writer, 1, pageview(NOON + MINUTE)))
+    await life.ship()
+    await life.expectEqual()
+    life.store.completeMove(() => {})
+    expect(life.store.holding()).toBe("shipped")
+    life.store.endShipping()
+    expect(life.store.holding()).toBe("local")
+  })
+
   test("visits that were sealed after they were shipped are not shipped again", async () => {
     using life = new ShippingLife(running)
     for (let low = 0; low < 20; low++) life.store.write(NOON, (writer) => life.visit(writer, low, pageview(NOON)))

@@ -5,6 +5,7 @@
 import type { Database } from "bun:sqlite"
 import { StoreRefusal } from "../../migrations.ts"
 import { laneOf, SEGMENT_KINDS, type SegmentKind } from "../bytes/lanes.ts"
+import { storedEarlyVisits } from "../early-visits.ts"
 import type { Journal } from "../journal.ts"
 import type { Part } from "../part.ts"
 import type { SiteTail } from "../tail/tail.ts"
@@ -23,8 +24,11 @@ export interface Unshipped {
 }
 
 export interface Spool {
-  /** Returns where the visits are: `shipped` once the store is the source of a second engine, and `none` before the first one. */
-  holding(): "none" | "local" | "shipped"
+  /**
+   * Returns where the visits are: `shipped` once the second engine has them, `moving` while it only gets them, and `none` before the first
+   * one.
+   */
+  holding(): "none" | "local" | "moving" | "shipped"
   /** Returns the number of the node that this store belongs to; undefined for a new store. */
   ownNode(): number | undefined
   /** Makes the store that of a node, whose number it keeps. */
@@ -57,7 +61,7 @@ export interface Spool {
 }
 
 interface OwnSpool extends Spool {
-  begin(node: number): void
+  begin(node: number, isMove: boolean): void
   /** Positions of the counters of records, by lane. */
   readonly positions: ReadonlyMap<number, number>
 }
@@ -87,13 +91,16 @@ export function spoolOf(journal: Journal): OwnSpool {
   }
 
   return {
-    /** Starts the spool of a node with everything that is stored. Throws if another number is part of what was shipped. */
-    begin(node) {
-      journal.commit(() => begin(db, node))
+    /**
+     * Starts the spool of a node with everything that is stored; for a move, which the second engine's copy counts from when it is complete.
+     * Throws if another number is part of what was shipped.
+     */
+    begin(node, isMove) {
+      journal.commit(() => begin(db, node, isMove))
       below = 0
     },
     holding() {
-      if (shippedRecord(db) !== undefined) return "shipped"
+      if (shippedRecord(db) !== undefined) return isMoving(db) ? "moving" : "shipped"
       const segment = db.query(`select 1 from segments where kind in (${KINDS}) limit 1`).get()
       return segment === null && journal.memory.tails.lastRecord === 0 ? "none" : "local"
     },
@@ -131,14 +138,36 @@ export function spoolOf(journal: Journal): OwnSpool {
   }
 }
 
-function begin(db: Database, node: number): void {
+function begin(db: Database, node: number, isMove: boolean): void {
   const known = readState(db, "node")
   if (known !== 0 && known !== node) throw new StoreRefusal("foreign", `The event store is that of node ${known} of another catalog`)
   writeState(db, "node", node)
   if (shippedRecord(db) !== undefined) return
   writeState(db, "shipped_record", 0)
+  if (isMove) writeState(db, "moving", 1)
+  saveEarlyOpenings(db)
   db.run("create index visitor_ids_ordinal on visitor_ids (site_id, ordinal)")
   db.run(`insert into spool (segment) select id from segments where retired_at is null and kind in (${KINDS})`)
+}
+
+/** Ends the spool, in the transaction of the caller. The store is then as if it had never had one. */
+export function endSpool(db: Database): void {
+  for (const table of ["spool", "openings", "visitor_values", "dropped"]) db.run(`delete from ${table}`)
+  db.run("delete from state where key in ('shipped_record', 'node', 'moving')")
+  db.run("drop index visitor_ids_ordinal")
+}
+
+/** Returns whether the second engine gets the visits and does not count yet. */
+export const isMoving = (db: Database): boolean => readState(db, "moving") === 1
+
+/** Stores how visits of segments were opened that events may still join. A tail that takes one back knows it by its first arrival. */
+function saveEarlyOpenings(db: Database): void {
+  const sql = "insert or replace into openings (lane, sequence, opening, opened_at, rotating, record) values (?, ?, ?, ?, ?, 0)"
+  const save = db.query(sql)
+  for (const { lane, sequence, rotating, events } of storedEarlyVisits(db)) {
+    const [{ sequence: opening, at }] = events
+    save.run(lane, sequence, opening, at, rotating)
+  }
 }
 
 /** Returns the last record whose changes the second engine has, or undefined when the store has no spool. */

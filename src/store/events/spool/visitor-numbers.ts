@@ -12,6 +12,14 @@ interface StoredKey {
   key: Uint8Array
 }
 
+/** The numbers of the visitors of a site. */
+export interface SharedNumbering {
+  /** Ordinals are below it. */
+  limit: number
+  /** Returns the number of a visitor, given by ordinal. */
+  number(ordinal: number): number
+}
+
 interface KnownPeople {
   /** Ordinals by number. */
   ordinals: Map<number, number>
@@ -65,6 +73,12 @@ export class VisitorNumbers {
       if (ordinal % SLICE === SLICE - 1) await Bun.sleep(0)
     }
     return found
+  }
+
+  /** Returns the numbers of the visitors that the site has now. */
+  async numbering(siteId: number): Promise<SharedNumbering> {
+    const values = await this.#values(siteId)
+    return { limit: this.#journal.memory.visitors.nextOrdinal(siteId), number: (ordinal) => Number(values.of(ordinal)) }
   }
 
   async #values(siteId: number): Promise<VisitorValues> {

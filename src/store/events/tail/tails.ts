@@ -50,6 +50,11 @@ export class Tails {
     return this.#tails.values().reduce((sum, { bytes }) => sum + bytes, 0)
   }
 
+  /** Number of visits of all sites. */
+  get visits(): number {
+    return this.#tails.values().reduce((sum, { visits }) => sum + visits, 0)
+  }
+
   /** Number of events of all sites. */
   get events(): number {
     return this.#tails.values().reduce((sum, { events }) => sum + events, 0)
@@ -153,6 +158,8 @@ type Counter =
   | "event_id_seed"
   | "shipped_record"
   | "node"
+  | "moving"
+  | "source_kept"
 /** A counter of the store, or the flag that a site needs a sweep. */
 type StateKey = Counter | "joined" | `sweep ${number}`
 

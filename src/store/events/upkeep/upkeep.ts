@@ -119,7 +119,10 @@ export interface Upkeep {
   visitorPeriods(): SitePeriod[]
   /** Deletes segments that were replaced long enough ago that no report reads them. */
   dropRetired(now: number): Promise<void>
-  /** Deletes the segments of closed visits that a second engine has had since before a moment. Records stay until they are in their counters. */
+  /**
+   * Deletes the segments of closed visits that a second engine has had since before a moment, unless what was moved there is kept. Records
+   * stay until they are in their counters.
+   */
   dropShipped(before: number, now: number): Promise<void>
   /** Blanks the texts and deletes the person keys that no visit of the site refers to, after visits were removed from a second engine. */
   sweepSite(siteId: number): Promise<void>
@@ -324,6 +327,7 @@ export function createUpkeep(journal: Journal, options: UpkeepOptions): Upkeep {
     dropShipped: (before, now) =>
       queued(async () =>
         journal.append(() => {
+          if (readState(db, "source_kept") === 1) return
           const shipped = withoutUncounted(db, shippedBefore(db, before), options.counted)
           if (shipped.length > 0) {
             addToDropped(db, shipped)

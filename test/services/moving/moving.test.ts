@@ -1,0 +1,251 @@
+/** Moving a whole instance with people, sales and frozen cohorts to ClickHouse and back. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { moveEvents, releaseSource, shipAgain } from "../../../src/services/moving/moving.ts"
+import type { Report } from "../../../src/services/runtime/control.ts"
+import { ClickhouseFault, type ClickhouseServer } from "../../../src/store/clickhouse/client.ts"
+import { hasClickhouse, startClickhouse, type TestServer } from "../../store/clickhouse/server.ts"
+import { Stage } from "./stage.ts"
+
+setDefaultTimeout(240_000)
+
+const PAGES = ["/", "/prices", "/blog/a", "/blog/b"]
+const DAY_MS = 86_400_000
+
+/** Sends the traffic of some days: visits of one to four events, of which some visitors sign in and buy. Some rotating ids are destroyed. */
+async function sendTraffic(stage: Stage, days: number, visitors = 12): Promise<void> {
+  for (let day = 0; day < days; day++) {
+    for (let step = 0; step < 4; step++) {
+      for (let visitor = 1; visitor <= visitors; visitor++) {
+        if (visitor % 4 < step) continue
+        expect(await stage.collect(visitor, eventOf(visitor, step, day))).toBe(202)
+      }
+      stage.clock.advance(20_000)
+    }
+    const { events } = stage.app.instance
+    for (const { siteId, period } of events.visitorPeriods()) if (day % 2 === 0) await events.forgetVisitors(siteId, period)
+    stage.clock.advance(3_600_000)
+    await events.seal(stage.clock.now(), true)
+    stage.clock.advance(DAY_MS - 3_680_000)
+  }
+  await stage.runJobs()
+}
+
+function eventOf(visitor: number, step: number, day: number): object {
+  const u = `https://shop.example${PAGES[(visitor * 3 + step + day) % PAGES.length]}`
+  const user = visitor % 3 === 0 && step > 0 ? { x: `user ${visitor}` } : {}
+  if (step < 2) return { n: "pageview", u, ...user, ...(visitor % 2 && { r: "https://news.example/" }) }
+  const order = visitor % 2 ? { order_id: `${day}-${visitor}-${step}` } : {}
+  return { n: "Purchase", u, ...user, p: { plan: `plan ${visitor % 3}`, ...order }, $: { amount: 9.5, currency: "EUR" } }
+}
+
+const SITE = "/api/private/sites/1"
+const RANGE = "from=2026-11-20&to=2026-11-30"
+/** Reports of every kind that concern people, sales and visits. */
+const REPORTS = [
+  `${SITE}/stats/summary?${RANGE}`,
+  `${SITE}/stats/timeseries?${RANGE}&interval=day&metrics=visitors,events`,
+  ...["page", "source", "entry_page", "event", "browser"].map(
+    (name) => `${SITE}/stats/breakdown?${RANGE}&dimension=${name}&metrics=visitors,events`,
+  ),
+  `${SITE}/power-users?window=7`,
+  `${SITE}/engagement?${RANGE}`,
+  `${SITE}/revenue/report?${RANGE}`,
+  `${SITE}/revenue/report?${RANGE}&group_by=source`,
+  `${SITE}/revenue/transactions?limit=100`,
+  `${SITE}/cohorts`,
+  `${SITE}/power-users/histogram?window=7&cohort_id=2`,
+  `${SITE}/cohorts/2/members`,
+]
+
+/** Returns the answers without the pseudonyms, which differ between engines. */
+async function answers(stage: Stage): Promise<{ path: string; status: number; body: unknown }[]> {
+  const found: Awaited<ReturnType<typeof answers>> = []
+  for (const path of REPORTS) {
+    const { status, body } = await stage.send("GET", path)
+    found.push({ path, status, body: withoutNames(body) })
+  }
+  return found
+}
+
+/**
+ * Replaces what an engine names in its own way: pseudonyms by how often they occur, and sales without an order ID by their kind. People
+ * who are equal otherwise are listed by their pseudonyms.
+ */
+function withoutNames(body: unknown): unknown {
+  const text = (JSON.stringify(body) ?? "null").replace(/"event:\d+"/g, '"event"')
+  const counts = Map.groupBy(text.match(NAME) ?? [], (name) => name)
+  return JSON.parse(
+    text.replace(NAME, (name) => `"${counts.get(name)!.length} times"`),
+    (key, value) => (key === "data" && value[0]?.person !== undefined && value[0].label !== undefined ? sorted(value) : value),
+  )
+}
+const sorted = (items: readonly unknown[]): string[] => items.map((item) => JSON.stringify(item)).sort()
+const NAME = /"[0-9a-f]{16}"/g
+
+describe.skipIf(!hasClickhouse())("moving events", () => {
+  let running: TestServer
+  let databases = 0
+  beforeAll(async () => {
+    running = await startClickhouse()
+  })
+  afterAll(() => running[Symbol.asyncDispose]())
+
+  async function database(): Promise<ClickhouseServer> {
+    const name = `moving_${++databases}`
+    await running.clickhouse.run(`create database ${name}`)
+    return { ...running.server, database: name }
+  }
+
+  /** Starts an instance with traffic, a cohort and a frozen one. */
+  async function begin(): Promise<Stage> {
+    const stage = await Stage.start(await database())
+    await sendTraffic(stage, 3)
+    const definition = { conditions: [{ type: "event", value: "Purchase" }] }
+    expect(await stage.send("POST", `${SITE}/cohorts`, { name: "Buyers", definition })).toMatchObject({ status: 201 })
+    expect(await stage.send("POST", `${SITE}/cohorts/1/freeze`, { name: "Frozen" })).toMatchObject({ status: 201, body: { size: 2 } })
+    return stage
+  }
+
+  test("gives the same answers in the data folder, on ClickHouse and back, with what happened in between", async () => {
+    await using stage = await begin()
+    const before = await answers(stage)
+    expect(before.map(({ status }) => status)).toEqual(REPORTS.map(() => 200))
+    // Some visits are still open.
+    for (const visitor of [1, 3, 5]) await stage.collect(visitor, eventOf(visitor, 0, 9))
+    const withOpen = await answers(stage)
+    await stage.stop()
+    expect(await stage.move("clickhouse")).toMatchObject({ sites: 1, visits: 39, fetched: 0, queries: 60 })
+    await stage.open("clickhouse")
+    expect(await answers(stage)).toEqual(withOpen)
+    for (const visitor of [1, 3, 5]) await stage.collect(visitor, eventOf(visitor, 3, 9))
+    await sendTraffic(stage, 2)
+    const after = await answers(stage)
+    expect(after).not.toEqual(withOpen)
+    await stage.stop()
+    expect(await stage.move("embedded")).toMatchObject({ visits: 60, fetched: 0 })
+    await stage.open("embedded")
+    expect(await answers(stage)).toEqual(after)
+    await stage.stop()
+    await expect(stage.move("clickhouse")).rejects.toThrow("engine release")
+    expect(await stage.whileStopped(releaseSource)).toEqual({ copy: "clickhouse" })
+    expect(await stage.move("clickhouse")).toMatchObject({ visits: 60, queries: 60 })
+  })
+
+  test("keeps people: their pages, their transactions and their erasure", async () => {
+    await using stage = await begin()
+    for (const engine of ["clickhouse", "embedded"] as const) {
+      await stage.stop()
+      await stage.move(engine)
+      await stage.open(engine)
+      const { body } = await stage.send("GET", `${SITE}/revenue/transactions?limit=100`)
+      const people = new Set((body as { data: { person: string }[] }).data.map(({ person }) => person))
+      for (const person of people) expect(await stage.send("GET", `${SITE}/power-users/${person}?window=30`)).toMatchObject({ status: 200 })
+      const user = `user ${engine === "clickhouse" ? 3 : 6}`
+      await stage.send("POST", `${SITE}/people/erase`, { user_id: user, confirm: true })
+      await stage.runJobs()
+    }
+    const { body } = await stage.send("GET", `${SITE}/cohorts`)
+    expect((body as { data: { size: number }[] }).data.map(({ size }) => size)).toEqual([2, 2])
+  })
+
+  test("fetches what the data folder has dropped", async () => {
+    await using stage = await begin()
+    await stage.stop()
+    await stage.move("clickhouse")
+    await stage.open("clickhouse")
+    await sendTraffic(stage, 1)
+    const before = await answers(stage)
+    const { events } = stage.app.instance
+    await events.dropShipped(Number.MAX_SAFE_INTEGER, stage.clock.now())
+    expect(events.facts().segments).toBeGreaterThan(0)
+    events.releaseSource()
+    await events.dropShipped(Number.MAX_SAFE_INTEGER, stage.clock.now())
+    expect(events.facts().segments).toBe(0)
+    await stage.stop()
+    // Interrupted after some of them were fetched.
+    let steps = 0
+    const report: Report = ({ what, done }) => {
+      if (what.startsWith("fetching") && done > 0 && ++steps === 1) throw new Error("interrupted")
+    }
+    await expect(stage.move("embedded", { report })).rejects.toThrow("interrupted")
+    await stage.open("clickhouse")
+    expect(await answers(stage)).toEqual(before)
+    await stage.stop()
+    await stage.move("embedded")
+    await stage.open("embedded")
+    expect(await answers(stage)).toEqual(before)
+  })
+
+  test.each(["sending", "comparing"])(
+    "an interruption while %s leaves the instance as it was, and the next attempt continues",
+    async (phase) => {
+      await using stage = await begin()
+      const before = await answers(stage)
+      await stage.stop()
+      const report: Report = ({ what, done }) => {
+        if (what.startsWith(phase) && (phase === "comparing" || done > 0)) throw new Error("interrupted")
+      }
+      await expect(stage.move("clickhouse", { report })).rejects.toThrow("interrupted")
+      await expect(stage.open("clickhouse")).rejects.toThrow("not complete")
+      expect(await stage.move("clickhouse")).toMatchObject({ queries: 60 })
+      await stage.open("clickhouse")
+      expect(await answers(stage)).toEqual(before)
+    },
+  )
+
+  test("a ClickHouse that refuses rows is named, and a move that is given up leaves the data folder as it was", async () => {
+    await using stage = await begin()
+    const before = await answers(stage)
+    await stage.stop()
+    const insert = () => Promise.reject(new ClickhouseFault(243, "ClickHouse answered 500: Cannot reserve 1.00 MiB, not enough space"))
+    const refusing = stage.whileStopped((options) =>
+      moveEvents("clickhouse", { ...options, clickhouse: { ...options.clickhouse, insert } }),
+    )
+    await expect(refusing).rejects.toMatchObject({ exit: "unavailable", message: expect.stringContaining("not enough space") })
+    await stage.open("embedded")
+    expect(await answers(stage)).toEqual(before)
+    await sendTraffic(stage, 1)
+    const after = await answers(stage)
+    await stage.stop()
+    await stage.move("clickhouse")
+    await stage.open("clickhouse")
+    expect(await answers(stage)).toEqual(after)
+  })
+
+  test("a difference between the two sides is found, and nothing is switched", async () => {
+    await using stage = await begin()
+    await stage.stop()
+    const forging = stage.whileStopped((options) => {
+      let left = 1
+      const report: Report = ({ what }) => {
+        if (what.startsWith("comparing") && left-- > 0) throw new Error("interrupted")
+      }
+      return moveEvents("clickhouse", { ...options, report })
+    })
+    await expect(forging).rejects.toThrow("interrupted")
+    await stage.clickhouse("insert into visits select * replace (version + 1 as version, pageviews + 1 as pageviews) from visits limit 1")
+    await expect(stage.move("clickhouse")).rejects.toMatchObject({ exit: "damaged", message: expect.stringContaining("1 different") })
+    await stage.clickhouse(
+      "insert into visits (site_id, kind, opened_at, visit, version, gone) select site_id, kind, opened_at, visit, version + 1, 1 from visits limit 1",
+    )
+    await expect(stage.move("clickhouse")).rejects.toMatchObject({
+      exit: "damaged",
+      message: expect.stringContaining("1 are not on ClickHouse"),
+    })
+    await stage.open("embedded")
+    expect((await answers(stage)).map(({ status }) => status)).toEqual(REPORTS.map(() => 200))
+  })
+
+  test("what a restored ClickHouse lacks is sent again", async () => {
+    await using stage = await begin()
+    await stage.stop()
+    await stage.move("clickhouse")
+    await stage.open("clickhouse")
+    const before = await answers(stage)
+    await stage.stop()
+    await stage.clickhouse("truncate table visits")
+    expect(await stage.whileStopped((options) => shipAgain(0, options))).toEqual({ visits: 36 })
+    await stage.open("clickhouse")
+    expect(await answers(stage)).toEqual(before)
+  })
+})
