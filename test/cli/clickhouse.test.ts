@@ -203,4 +203,38 @@ describe.skipIf(!hasClickhouse())("the program with events on ClickHouse", () =>
     expect(doctor.out).toContain("ClickHouse")
     expect(await fourth.end("SIGTERM")).toBe(0)
   })
+
+  test("moves the events of an existing instance there and back, whenever the command is killed", async () => {
+    const flag = await configured()
+    const dataDir = join(folder.path, "data")
+    const embedded = `--catalog-url=${catalog.url}`
+    await using first = await serving(dataDir, embedded)
+    await footfall(["site", "create", "--name", "Shop", "--hosts", "shop.example", "--data-dir", dataDir, embedded])
+    const made = await footfall(["key", "create", "--name", "Numbers", "--scopes", "stats:read", "--data-dir", dataDir, embedded, "--json"])
+    const headers = { authorization: `Bearer ${JSON.parse(made.out).key}` }
+    const pageviews = async ({ address }: Serving) => {
+      const response = await fetch(`${address}/api/public/v1/sites/1/stats/summary?metrics=pageviews`, { headers })
+      return response.ok ? ((await response.json()) as { metrics: { pageviews: number } }).metrics.pageviews : response.status
+    }
+    for (const page of ["/a", "/b", "/c"]) await view(first, page)
+    expect(await first.end("SIGTERM")).toBe(0)
+
+    const move = (to: string, signal?: AbortSignal) =>
+      footfall(["engine", "move", "--to", to, "--data-dir", dataDir, flag, "--json"], signal && { signal })
+    expect(await footfall(["engine", "move", "--to", "clickhouse", "--data-dir", dataDir, embedded])).toMatchObject({ code: 78 })
+    expect(await footfall(["engine", "move", "--to", "nowhere", "--data-dir", dataDir, flag])).toMatchObject({ code: 64 })
+    for (const ms of [700, 1_500, 2_500]) await move("clickhouse", AbortSignal.timeout(ms))
+    const moved = await move("clickhouse")
+    expect(moved.code === 0 || moved.err.includes("on ClickHouse already")).toBe(true)
+    await using second = await serving(dataDir, flag)
+    expect(await pageviews(second)).toBe(3)
+    await view(second, "/d")
+    expect(await second.end("SIGTERM")).toBe(0)
+    await move("embedded", AbortSignal.timeout(1_500))
+    const back = await move("embedded")
+    expect(back.code === 0 || back.err.includes("in the data folder already")).toBe(true)
+    await using third = await serving(dataDir, embedded)
+    expect(await pageviews(third)).toBe(4)
+    await third.end("SIGTERM")
+  })
 })
