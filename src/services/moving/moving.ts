@@ -97,13 +97,19 @@ export interface Released {
 }
 
 /** Gives up the copy that the last move has kept: what the data folder has beside ClickHouse, or what ClickHouse has beside it. */
-export async function releaseSource({ events, clickhouse }: Pick<MovingOptions, "events" | "clickhouse">): Promise<Released> {
+export async function releaseSource({
+  events,
+  clickhouse,
+  node,
+}: Pick<MovingOptions, "events" | "clickhouse" | "node">): Promise<Released> {
   const holding = events.holding()
   if (holding === "moving") throw IS_INCOMPLETE
   if (holding === "shipped") {
     events.releaseSource()
     return { copy: "data folder" }
   }
+  // The events of an empty data folder, or of other nodes, exist only on ClickHouse.
+  if (holding === "none" || (await hasOtherNodes(clickhouse, node))) throw IS_NO_COPY
   for (const table of ["visits", "totals"]) await clickhouse.run(`truncate table ${table}`)
   return { copy: "clickhouse" }
 }
@@ -335,6 +341,8 @@ const IS_INCOMPLETE = configuration("A move to ClickHouse is not complete. Start
 const IS_OCCUPIED = configuration(
   "The database of FOOTFALL_CLICKHOUSE_DATABASE contains events. Use an empty database, or delete them with footfall engine release if they are from an earlier move",
 )
+
+const IS_NO_COPY = configuration("ClickHouse has events that the data folder does not have, so they are not deleted")
 
 const HAS_OTHER_NODES = configuration(
   "ClickHouse has events of other nodes, whose visitors only they can recognize. Moving them into one data folder is not supported",
