@@ -6,7 +6,7 @@ import { ClickhouseFault, type ClickhouseServer } from "../../../src/store/click
 import { hasClickhouse, startClickhouse, type TestServer } from "../../store/clickhouse/server.ts"
 import { Stage } from "./stage.ts"
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(600_000)
 
 const PAGES = ["/", "/prices", "/blog/a", "/blog/b"]
 const DAY_MS = 86_400_000
