@@ -196,6 +196,8 @@ export interface StartOptions {
   hasRowServer?: boolean
   /** Instance whose servers, key, clock and site are used, by a node with a folder of its own. */
   joining?: TestInstance
+  /** Data folder of an instance that has stopped. Default: a new one. */
+  dataDir?: string
 }
 
 /**
@@ -211,14 +213,15 @@ export async function startInstance({
   hasCatalogServer: isCatalogRemote = HAS_CATALOG_SERVER,
   hasRowServer = HAS_ROW_SERVER,
   joining,
+  dataDir,
 }: StartOptions = {}): Promise<TestInstance> {
   const clickhouse = givenServer ?? (HAS_CLICKHOUSE ? await ownDatabase() : undefined)
   const hasCatalogServer = isCatalogRemote || clickhouse !== undefined
-  const folder = temporaryFolder()
+  const folder = dataDir === undefined ? temporaryFolder() : { path: dataDir, [Symbol.dispose]() {} }
   const clock = joining?.clock ?? fixedClock(now)
   const log = memoryLog()
   if (!hasCatalogServer) await copyNewStores(folder.path, plugins)
-  if (joining) copyFileSync(join(joining.dataDir, "secret.key"), join(folder.path, "secret.key"))
+  if (joining && !dataDir) copyFileSync(join(joining.dataDir, "secret.key"), join(folder.path, "secret.key"))
   const catalogServer = joining?.catalogServer ?? (hasCatalogServer ? await libsqlServer(join(folder.path, "server")) : undefined)
   const rowServer = joining?.rowServer ?? (hasRowServer ? await libsqlServer(join(folder.path, "rows")) : undefined)
   const flags = { ...settings, data_dir: folder.path, ...(catalogServer && { catalog_url: catalogServer.url }) }

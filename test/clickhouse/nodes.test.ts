@@ -1,5 +1,6 @@
 /** Nodes that share a catalog, ClickHouse and the server of the rows. */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { sql } from "../../src/store/sql.ts"
 import { startInstance, type TestInstance } from "../kit.ts"
 import { hasClickhouse, startClickhouse, type TestServer } from "../store/clickhouse/server.ts"
 
@@ -58,6 +59,46 @@ describe.skipIf(!hasClickhouse())("nodes of one instance", () => {
     expect(await people.find(site, "bert")).toHaveLength(1)
     expect(await events.dropTotals(1, next.clock.now())).toBe(1)
     expect(await running.clickhouse.rows("select 1 from totals final")).toEqual([])
+  })
+
+  test("a node that was stopped repeats what another one has removed, and brings nothing back", async () => {
+    await using one = await startInstance({ clickhouse: running.server })
+    const soon = "old_parts_lifetime = 1, merge_tree_clear_old_parts_interval_seconds = 1, cleanup_delay_period = 1"
+    await running.clickhouse.run(
+      `alter table visits modify setting ${soon}, cleanup_delay_period_random_add = 0, max_cleanup_delay_period = 1`,
+    )
+    await one.app.instance.sites.configure(1, { identity_mode: "identified" })
+    const view = (x: string, page = "account") => ({ n: "pageview", u: `https://shop.example/${page}`, d: "shop.example", x })
+    for (const [user, address] of [
+      ["anna", "198.51.100.1"],
+      ["bert", "198.51.100.2"],
+    ] as const)
+      expect(await one.collect(view(user), { address })).toMatchObject({ status: 202 })
+    await one.stop()
+    const two = await startInstance({ clickhouse: running.server, joining: one })
+    const { people } = two.app.instance
+    const { site } = one
+    const pseudonyms = await people.pseudonymsOf(site, await people.find(site, "anna"))
+    expect(await two.app.erasure.person(1, pseudonyms)).toMatchObject({ visits: 1 })
+    await two.app.instance.shipped!.hidden.delete()
+    const rows = (condition: string) => running.clickhouse.rows(`select 1 from visits where ${condition}`)
+    // Nothing but the key is left of the visit, until the first node has erased it as well.
+    expect([await rows("gone = 0"), await rows("gone = 1")]).toEqual([[{ 1: 1 }], [{ 1: 1 }]])
+    await two[Symbol.asyncDispose]()
+
+    await using again = await startInstance({ clickhouse: running.server, joining: one, dataDir: one.dataDir })
+    const { events, shipped, catalog } = again.app.instance
+    expect(again.app.instance.nodes!.own).toBe(1)
+    expect(events.hasPeople(1)).toBe(true)
+    expect(await again.app.instance.people.find(site, "anna")).toEqual([])
+    expect(await again.collect(view("bert", "later"), { address: "198.51.100.2" })).toMatchObject({ status: 202 })
+    again.clock.advance(3_600_000)
+    await events.seal(again.clock.now(), true)
+    await shipped!.shipping.settled()
+    expect(await running.clickhouse.rows("select toString(length(`e.page`)) as pages from visits final")).toEqual([{ pages: "2" }])
+    await shipped!.hidden.delete()
+    expect(await rows("gone = 1")).toEqual([])
+    expect(await catalog.all(sql`select id from removals`)).toEqual([])
   })
 
   test("a node with an empty folder continues what a lost one has left: reports, sales and their removal", async () => {

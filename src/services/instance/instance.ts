@@ -245,7 +245,8 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
   const { secrets, cookieSecrets } = keyRotation
   const siteKeys = createSiteKeys({ catalog, secrets, random })
   const storedSales = createSales(stores.events, rowServer)
-  const shipped = (options.isMoving ? undefined : connection)?.ship({
+  const shipped = await (options.isMoving ? undefined : connection)?.ship({
+    catalog,
     ...{ store: stores.events, path: placesIn(options.dataDir).events },
     ...{ node: nodes!.own, siteKey: siteKeys.siteKey, states }, // events on ClickHouse have nodes
     deleteSales: storedSales.deleteShared,

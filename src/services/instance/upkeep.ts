@@ -34,7 +34,7 @@ import type { SaltStore } from "../sites/site-keys.ts"
 import type { Sites } from "../sites/sites.ts"
 import type { MaintenanceMode } from "./maintenance.ts"
 
-type UpkeptEvents = Pick<ShippedEvents, "shipping" | "hidden" | "findSpans">
+type UpkeptEvents = Pick<ShippedEvents, "shipping" | "hidden" | "findSpans" | "followRemovals">
 
 export interface UpkeepOptions extends BackupTasksOptions {
   clock: Clock
@@ -201,9 +201,13 @@ async function watchDisk({ dataDir, health, alarms }: UpkeepOptions): Promise<vo
 /** Name of the task that the start does not wait an hour for. */
 export const FIND_SPANS = "find-data-spans"
 
-const shippingTasks = ({ health, allSites }: UpkeepOptions, { shipping, hidden, findSpans }: UpkeptEvents): Task[] => [
+const shippingTasks = (
+  { health, exclusive, allSites }: UpkeepOptions,
+  { shipping, hidden, followRemovals, findSpans }: UpkeptEvents,
+): Task[] => [
   { name: "watch-shipping", every: 1, run: async () => watchShipping(health, shipping.state) },
   { name: "drop-shipped-visits", every: 10 * MINUTE, run: shipping.dropShipped },
+  { name: "follow-removals", every: 1, run: () => exclusive.run(followRemovals) },
   { name: "delete-hidden-visits", every: 60 * MINUTE, isShared: true, run: hidden.delete },
   { name: FIND_SPANS, every: 60 * MINUTE, run: async () => findSpans((await allSites()).map(({ id }) => id)) },
 ]

@@ -12,7 +12,8 @@ import { StoreRefusal } from "../../store/migrations.ts"
 import { ExitFault } from "../runtime/exit.ts"
 import type { StoreStates } from "../runtime/store-states.ts"
 import { sendToClickhouse } from "./network.ts"
-import { createRemovals, type RemovalOptions, type Removals } from "./removals.ts"
+import { createRemovalJournal } from "./removal-journal.ts"
+import { createRemovals, type RemovalOptions, type Removals, repeatInStore } from "./removals.ts"
 import { type Shipping, startShipping } from "./shipping.ts"
 
 /** Where the events are when they are not only in the store of the node. */
@@ -36,11 +37,12 @@ interface ClickhouseConnection {
   prepare(events: Pick<EventStore, "holding">, catalog: Catalog): Promise<void>
   /** The same for a move, which needs the server, and where the events can be in the store. */
   prepareMove(events: unknown, catalog: Catalog): Promise<void>
-  /** Starts to ship the events of a node, as soon as the server is prepared. */
-  ship(node: ShippedNode): ShippedEvents
+  /** Repeats what other nodes have removed while this one was stopped, and starts to ship its events, as soon as the server is prepared. */
+  ship(node: ShippedNode): Promise<ShippedEvents>
 }
 
 interface ShippedNode extends Pick<RemovalOptions, "deleteSales"> {
+  catalog: Catalog
   store: EventStore
   /** Path of the event store. */
   path: string
@@ -110,8 +112,15 @@ export function connectClickhouse(options: ClickhouseOptions, { clock, log, vers
     async prepareMove(_, catalog) {
       await examine(catalog, PATIENCE_MS).catch((error) => Promise.reject(isUnreachable(error) ? unreachable() : error))
     },
-    ship({ store, path, node, siteKey, states, deleteSales }) {
+    async ship({ store, path, node, siteKey, states, deleteSales, catalog }) {
       store.beginShipping(node, siteKey, contentsOf(clickhouse))
+      const journal = createRemovalJournal({ catalog, node, clock })
+      // Before anything is shipped or recorded: it is hidden on ClickHouse already.
+      const repeatedOn = new Set<number>()
+      await journal.repeat(async (removal) => {
+        await repeatInStore(store, removal, clock.now())
+        repeatedOn.add(removal.siteId)
+      })
       const shipping = startShipping({
         ...{ ...options, store, path, node, siteKey, clock },
         prepared: prepared.catch((error) => {
@@ -120,7 +129,11 @@ export function connectClickhouse(options: ClickhouseOptions, { clock, log, vers
         }),
         onFault: (cause) => log.debug("an attempt to ship events failed", { cause }),
       })
-      return { clickhouse, shipping, ...createRemovals(store, { clickhouse, node, shipping, deleteSales }) }
+      return {
+        clickhouse,
+        shipping,
+        ...createRemovals(store, { clickhouse, node, shipping, deleteSales, journal, repeatedOn, now: clock.now }),
+      }
     },
   }
 }

@@ -9,7 +9,7 @@ import {
   hasVisitor,
   hideTotalsOfOthers,
   hideVisits,
-  type LaterVisits,
+  type NodeMoment,
   partsGone,
   type TotalsErasure,
   visitsWithSales,
@@ -19,6 +19,7 @@ import type { EventStore } from "../../store/events/events.ts"
 import { StoreFault } from "../../store/events/fault.ts"
 import type { ErasedRows } from "../../store/events/upkeep/upkeep.ts"
 import type { HiddenVisits } from "../erasure/erasure.ts"
+import type { ForeignRemoval, RemovalJournal, SharedRemoval } from "./removal-journal.ts"
 import type { Shipping } from "./shipping.ts"
 
 export interface RemovalOptions {
@@ -28,6 +29,10 @@ export interface RemovalOptions {
   shipping: Pick<Shipping, "settled">
   /** Deletes the sale events of visits that are on a server. Undefined when they are in the store only. */
   deleteSales: ((siteId: number, visits: readonly number[]) => Promise<void>) | undefined
+  journal: RemovalJournal
+  /** Sites whose removals were repeated at the start, without ClickHouse. */
+  repeatedOn: Set<number>
+  now(): number
 }
 
 /** Interval at which the store is asked for segments that wait. */
@@ -40,14 +45,19 @@ export interface Removals {
   hidden: HiddenVisits
   /** Reads from ClickHouse since when sites have data, as far as the store does not know it: that of a new folder, or of a site of another node. */
   findSpans(siteIds: readonly number[]): Promise<void>
+  /** Repeats in the store of this node what other nodes have removed. */
+  followRemovals(): Promise<void>
 }
 
 /**
  * Creates the store and what deletes the visits that it has hidden. A removal first hides the visits on ClickHouse and then removes them
  * from the store, so that answers are right at once. It hides them again when nothing is on its way any more: some may have been shipped
- * in between, and those only.
+ * in between, and those only. Other nodes repeat it in their stores.
  */
-export function createRemovals(events: EventStore, { clickhouse, node, shipping, deleteSales }: RemovalOptions): Removals {
+export function createRemovals(
+  events: EventStore,
+  { clickhouse, node, shipping, deleteSales, journal, repeatedOn, now }: RemovalOptions,
+): Removals {
   /** Removals and deletions run one after another: without its tombstone, a visit that is still in the store would come back. */
   let latest: Promise<unknown> = Promise.resolve()
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -58,17 +68,20 @@ export function createRemovals(events: EventStore, { clickhouse, node, shipping,
 
   const remove = <T>(siteId: number, erasure: Erasure, fromStore: () => Promise<T>): Promise<{ ofStore: T; hidden: ErasedRows }> =>
     inTurn(async () => {
+      const shared = sharedRemoval(erasure)
+      if (shared) await journal.add(siteId, shared)
       const counted = await countVisits(clickhouse, siteId, erasure)
       // Before they are hidden, so that a repetition after an interruption finds them.
       for await (const visits of visitsWithSales(clickhouse, siteId, erasure)) {
+        await journal.add(siteId, { sales: visits })
         await events.forgetSales(siteId, visits)
         await deleteSales?.(siteId, visits)
       }
       await hideVisits(clickhouse, siteId, erasure)
-      const later: LaterVisits = { node, from: events.nextSequence() }
+      const exceptAfter: NodeMoment = { node, next: events.nextSequence() }
       const ofStore = await fromStore()
       await shipping.settled()
-      await hideVisits(clickhouse, siteId, erasure, later)
+      await hideVisits(clickhouse, siteId, erasure, { exceptAfter })
       if (counted.length > 0) await forget(siteId)
       return { ofStore, hidden: rowsOf(counted) }
     })
@@ -92,7 +105,25 @@ export function createRemovals(events: EventStore, { clickhouse, node, shipping,
       return rows + (await hideTotalsOfOthers(clickhouse, siteId, node, erasure))
     })
 
+  const repeat = ({ siteId, removal }: ForeignRemoval): Promise<void> =>
+    inTurn(async () => {
+      const onlyBefore: NodeMoment = { node, next: events.nextSequence() }
+      await repeatInStore(events, { siteId, removal }, now())
+      await shipping.settled()
+      if (removal === "totals" || (removal !== "all" && "sales" in removal)) return
+      const erasure = removal !== "all" && "sequences" in removal ? { sequences: Float64Array.from(removal.sequences) } : removal
+      await hideVisits(clickhouse, siteId, erasure, { onlyBefore })
+      await forget(siteId)
+    })
+
   return {
+    async followRemovals() {
+      for (const siteId of repeatedOn) {
+        await inTurn(() => forget(siteId))
+        repeatedOn.delete(siteId)
+      }
+      await journal.repeat(repeat)
+    },
     store: {
       ...events,
       retain: (siteId, cutoff, now) => visitsRemoved(siteId, { startedBefore: cutoff }, () => events.retain(siteId, cutoff, now)),
@@ -105,7 +136,10 @@ export function createRemovals(events: EventStore, { clickhouse, node, shipping,
         return Object.fromEntries((["visits", "events", "clicks", "opens"] as const).map(largest)) as ErasedRows // one entry for each kind
       },
       visitStarts: (siteId, importId = 0) => quartersOf(clickhouse, siteId, importId),
-      dropTotals: (siteId, now) => removeTotals(siteId, "all", () => events.dropTotals(siteId, now)),
+      async dropTotals(siteId, now) {
+        await journal.add(siteId, "totals")
+        return removeTotals(siteId, "all", () => events.dropTotals(siteId, now))
+      },
       retainTotals: (siteId, firstDay, now) =>
         removeTotals(siteId, { before: dayNumber(firstDay) }, () => events.retainTotals(siteId, firstDay, now)),
       /** A person has the same number on every node, which may have been identified by another one. */
@@ -135,11 +169,30 @@ export function createRemovals(events: EventStore, { clickhouse, node, shipping,
     },
     hidden: {
       async delete(signal) {
-        const replaced = await inTurn(() => deleteHidden(clickhouse, signal))
+        await journal.repeat(repeat)
+        const replaced = await inTurn(async () => deleteHidden(clickhouse, await journal.isDone(), signal))
         await partsGone(clickhouse, replaced, signal).catch((error) => Promise.reject(toStoreFault(error)))
       },
     },
   }
+}
+
+/** Repeats a removal of another node in the store of this one. */
+export async function repeatInStore(events: EventStore, { siteId, removal }: ForeignRemoval, now: number): Promise<void> {
+  if (removal === "all") await events.eraseSite(siteId, now)
+  else if (removal === "totals") await events.dropTotals(siteId, now)
+  else if ("sales" in removal) await events.forgetSales(siteId, removal.sales)
+  else if ("visitors" in removal) await events.erasePerson(siteId, removal.visitors, now)
+  else if ("sequences" in removal) await events.eraseVisits(siteId, Float64Array.from(removal.sequences), now)
+  else await events.dropImport(siteId, removal.importId, now, removal.run)
+  await events.emptyLog()
+}
+
+/** Returns what other nodes have to repeat. Each of them carries out the retention itself. */
+function sharedRemoval(erasure: Erasure): SharedRemoval | undefined {
+  if (erasure === "all") return erasure
+  if ("startedBefore" in erasure) return undefined
+  return "sequences" in erasure ? { sequences: [...erasure.sequences] } : erasure
 }
 
 function rowsOf(counted: Awaited<ReturnType<typeof countVisits>>): ErasedRows {

@@ -42,8 +42,8 @@ export async function takeNode(
   const number = (last?.number ?? 0) + 1
   if (number > MAX_NODES) return undefined
   await statements.run(sql`
-    insert into nodes (number, folder, holder, described, version, expires_at)
-    values (${number}, ${folder}, ${holder}, ${described}, ${version}, ${until})`)
+    insert into nodes (number, folder, holder, described, version, expires_at, removed_to)
+    values (${number}, ${folder}, ${holder}, ${described}, ${version}, ${until}, coalesce((select max(id) from removals), 0))`)
   return number
 }
 

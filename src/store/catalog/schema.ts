@@ -21,6 +21,7 @@ import jobsOfNodes from "./migrations/0018_jobs_of_nodes.sql" with { type: "text
 import changes from "./migrations/0019_changes.sql" with { type: "text" }
 import nodes from "./migrations/0020_nodes.sql" with { type: "text" }
 import turns from "./migrations/0021_turns.sql" with { type: "text" }
+import removals from "./migrations/0022_removals.sql" with { type: "text" }
 
 /** The migrations of the core's tables. Each plugin has its own list. */
 export const CATALOG_SCHEMA: MigrationList = {
@@ -46,6 +47,7 @@ export const CATALOG_SCHEMA: MigrationList = {
     { name: "0019_changes", sql: changes },
     { name: "0020_nodes", sql: nodes },
     { name: "0021_turns", sql: turns },
+    { name: "0022_removals", sql: removals },
   ],
 }
 

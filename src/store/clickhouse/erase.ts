@@ -12,23 +12,31 @@ export type Erasure =
   | { startedBefore: number }
   | { importId: number; run?: number }
 
-/** Visits that a node has opened after a moment, which an erasure leaves. */
-export interface LaterVisits {
+/** A moment in the life of a node. */
+export interface NodeMoment {
   /** Number of the node. */
   node: number
-  /** Key of the next visit of the node. */
-  from: number
+  /** Key of its next visit. */
+  next: number
 }
 
+/** Which of the chosen visits are hidden: all but those that a node opens later, or only those that a node has opened before. */
+export type HiddenPart = { exceptAfter: NodeMoment } | { onlyBefore: NodeMoment }
+
 /** Hides visits of a site from every answer. Their texts stay on disk until `deleteHidden`. */
-export async function hideVisits(clickhouse: Clickhouse, siteId: number, erasure: Erasure, except?: LaterVisits): Promise<void> {
+export async function hideVisits(clickhouse: Clickhouse, siteId: number, erasure: Erasure, part?: HiddenPart): Promise<void> {
   for (const { condition, parameters } of conditionsOf(erasure)) {
-    const early = except ? `and (visit % 256 != ${except.node} or visit < ${except.from})` : ""
+    const early = part ? `and ${conditionOfPart(part)}` : ""
     const sql = `insert into visits (site_id, kind, opened_at, visit, version, gone)
       select site_id, kind, opened_at, visit, {version:UInt64}, 1 from visits final where site_id = {site:UInt32} and ${condition} ${early}`
     await clickhouse.run(sql, { parameters: { site: siteId, version: LAST_VERSION, ...parameters } })
   }
 }
+
+const conditionOfPart = (part: HiddenPart): string =>
+  "onlyBefore" in part
+    ? `visit % 256 = ${part.onlyBefore.node} and visit < ${part.onlyBefore.next}`
+    : `(visit % 256 != ${part.exceptAfter.node} or visit < ${part.exceptAfter.next})`
 
 /** Numbers of visits of a kind. */
 interface CountedVisits {
@@ -116,11 +124,13 @@ const SLICE = 10_000
 const POLL_MS = 500
 
 /**
- * Deletes the hidden visits of all sites, all versions of them. Resolves with the names of the parts that contained them. Every node must
- * have erased the visits from its spool before: the tombstones are deleted with the visits.
+ * Deletes the hidden visits of all sites, all versions of them. Resolves with the names of the parts that contained them. `isFinal` states
+ * that every node has erased the visits from its spool, so that the tombstones can be deleted too. Otherwise a node would bring them back.
  */
-export async function deleteHidden(clickhouse: Clickhouse, signal?: AbortSignal): Promise<string[]> {
-  const hidden = `select site_id, toString(visit) as visit from visits where gone = 1 group by site_id, visit limit ${SLICE}`
+export async function deleteHidden(clickhouse: Clickhouse, isFinal: boolean, signal?: AbortSignal): Promise<string[]> {
+  const tombstones = "from visits where gone = 1"
+  const deleted = isFinal ? tombstones : `from visits where gone = 0 and (site_id, visit) in (select site_id, visit ${tombstones})`
+  const hidden = `select site_id, toString(visit) as visit ${deleted} group by site_id, visit limit ${SLICE}`
   const next = () => clickhouse.rows<{ site_id: number; visit: string }>(hidden)
   let isAny = false
   for (let visits = await next(); visits.length > 0; visits = await next()) {
@@ -128,21 +138,24 @@ export async function deleteHidden(clickhouse: Clickhouse, signal?: AbortSignal)
     for (const [siteId, ofSite] of Map.groupBy(visits, ({ site_id }) => site_id)) {
       // A subquery would be evaluated for each part, and the first part that is rewritten may be the one with the tombstone.
       const keys = ofSite.map(({ visit }) => BigInt(visit)).join()
-      const sql = `alter table visits delete where site_id = ${siteId} and visit in (${keys}) settings mutations_sync = 2`
+      const sql = `alter table visits delete where site_id = ${siteId} and visit in (${keys}) ${isFinal ? "" : "and gone = 0"} settings mutations_sync = 2`
       await clickhouse.run(sql, { timeoutMs: MUTATION_MS, ...(signal && { signal }) })
     }
   }
-  if (await deleteHiddenTotals(clickhouse, signal)) isAny = true
+  if (await deleteHiddenTotals(clickhouse, isFinal, signal)) isAny = true
   return isAny ? replacedParts(clickhouse) : []
 }
 
 /** Deletes the imported totals that were removed. Returns whether there were any. */
-async function deleteHiddenTotals(clickhouse: Clickhouse, signal?: AbortSignal): Promise<boolean> {
-  const hidden = `select distinct site_id, node, segment from totals where gone = 1 limit ${SLICE}`
+async function deleteHiddenTotals(clickhouse: Clickhouse, isFinal: boolean, signal?: AbortSignal): Promise<boolean> {
+  const tombstones = "from totals where gone = 1"
+  const key = "site_id, node, segment"
+  const deleted = isFinal ? tombstones : `from totals where gone = 0 and (${key}) in (select ${key} ${tombstones})`
+  const hidden = `select distinct ${key} ${deleted} limit ${SLICE}`
   const keys = await clickhouse.rows<{ site_id: number; node: number; segment: number }>(hidden)
   if (keys.length === 0) return false
   const list = keys.map(({ site_id, node, segment }) => `(${site_id}, ${node}, ${segment})`).join()
-  const sql = `alter table totals delete where (site_id, node, segment) in (${list}) settings mutations_sync = 2`
+  const sql = `alter table totals delete where (site_id, node, segment) in (${list}) ${isFinal ? "" : "and gone = 0"} settings mutations_sync = 2`
   await clickhouse.run(sql, { timeoutMs: MUTATION_MS, ...(signal && { signal }) })
   return true
 }
