@@ -158,8 +158,12 @@ describe.skipIf(!hasClickhouse())("a node that has deleted what ClickHouse has",
   })
 
   test("knows since when there is data without having had it", async () => {
-    const { store, findSpans } = remote.app.instance.shipped!
+    const { store, findSpans, shipping } = remote.app.instance.shipped!
     const known = store.firstAt(1)
+    await settle(remote)
+    for (const { clock } of [embedded, remote]) clock.advance(3 * DAY)
+    embedded.clock.advance(30_000)
+    await shipping.dropShipped()
     store.setDroppedSpan(1, "visits", undefined)
     expect(store.firstAt(1)).toBeUndefined()
     await findSpans([1])
