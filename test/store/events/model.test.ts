@@ -183,7 +183,10 @@ class Life {
     const stored = this.store.salesAfter(1, 0, 1_000_000)
     const sequences = stored.map(({ sequence }) => sequence)
     expect(sequences).toEqual(sequences.toSorted((a, b) => a - b))
-    const shown = stored.map(({ sequence, site_id, ...sale }) => JSON.stringify({ ...sale, sequence: sale.import_id === 0 ? sequence : 0 }))
+    expect(stored.map(({ place }) => place)).toEqual(sequences)
+    const shown = stored.map(({ sequence, place: _, site_id, ...sale }) =>
+      JSON.stringify({ ...sale, sequence: sale.import_id === 0 ? sequence : 0 }),
+    )
     const expected = this.visits.filter(({ hidesSales }) => !hidesSales).flatMap(expectedSales)
     expect(shown.sort()).toEqual(expected.map((sale) => JSON.stringify(sale)).sort())
   }
