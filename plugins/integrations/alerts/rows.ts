@@ -29,10 +29,11 @@ export async function listAlerts(statements: OwnStatements, siteId: number): Pro
 
 const SITES_PER_SLICE = 40
 
-/** Lists the enabled alerts of the next sites after one: only spikes, or all. A site has at most 20, so a slice has whole sites. */
+/** Returns whether any site has an enabled alert. */
 export const hasEnabled = async (statements: OwnStatements): Promise<boolean> =>
   (await statements.get(sql`select 1 from integrations_alerts where enabled = 1 limit 1`)) !== undefined
 
+/** Lists the enabled alerts of the next sites after one: only spikes, or all. A site has at most 20, so a slice has whole sites. */
 export async function listEnabled(statements: OwnStatements, afterSite: number, onlySpikes: boolean): Promise<Alert[]> {
   const condition = onlySpikes ? sql`enabled = 1 and type = 'spike'` : sql`enabled = 1`
   const rows = await statements.all<AlertRow>(sql`

@@ -1,4 +1,5 @@
 import type { RowsQuery } from "../../domain/query.ts"
+import type { VisitPlace } from "../../domain/visit-list.ts"
 import { firstAtLeast } from "../../store/events/bytes/ascending.ts"
 import type { Part, Snapshot } from "../../store/events/part.ts"
 import { orderedPart } from "../measure/ordered-part.ts"
@@ -103,8 +104,10 @@ const byStart = (a: PickedVisit, b: PickedVisit): number => a.startedAt - b.star
 function earliestOf(part: Part, choice: RowChoice, cursor: RowsCursor): PickedVisit[] {
   const [starts, sequences, mask] = [part.starts(), part.sequences(), choice.visits(part)]
   const order = visitOrder(starts, sequences)
+  // A visit that was not read completely is returned again.
+  const place = { start: cursor.startedAt, sequence: cursor.events > 0 ? cursor.sequence : cursor.sequence + 1 }
   const found: PickedVisit[] = []
-  for (let at = firstAfter(cursor, starts, sequences, order); at < part.visits && found.length < cursor.maxRows; at++) {
+  for (let at = firstVisitFrom(place, starts, sequences, order); at < part.visits && found.length < cursor.maxRows; at++) {
     const visit = order?.[at] ?? at
     if (starts[visit]! >= choice.startsTo) break
     if ((mask !== "all" && mask[visit] === 0) || sequences[visit]! > cursor.newest) continue
@@ -122,15 +125,14 @@ export function visitOrder(starts: Float64Array, sequences: Float64Array): Uint3
   return undefined
 }
 
-function firstAfter(cursor: RowsCursor, starts: Float64Array, sequences: Float64Array, order: Uint32Array | undefined): number {
-  // A visit that was not read completely is returned again.
-  const sequence = cursor.events > 0 ? cursor.sequence : cursor.sequence + 1
+/** Returns the position of the first visit that is not before a place. */
+export function firstVisitFrom(place: VisitPlace, starts: Float64Array, sequences: Float64Array, order: Uint32Array | undefined): number {
   let low = 0
   let high = starts.length
   while (low < high) {
     const middle = (low + high) >>> 1
     const visit = order?.[middle] ?? middle
-    const isBefore = starts[visit]! < cursor.startedAt || (starts[visit] === cursor.startedAt && sequences[visit]! < sequence)
+    const isBefore = starts[visit]! < place.start || (starts[visit] === place.start && sequences[visit]! < place.sequence)
     if (isBefore) low = middle + 1
     else high = middle
   }

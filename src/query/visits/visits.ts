@@ -4,7 +4,7 @@ import type { Mask } from "../filter/filters.ts"
 import { compileGoals } from "../filter/goals.ts"
 import { orderedPart } from "../measure/ordered-part.ts"
 import { rowChoice } from "../rows/choice.ts"
-import { visitOrder } from "../rows/cursor.ts"
+import { firstVisitFrom, visitOrder } from "../rows/cursor.ts"
 import { textsOf } from "../rows/rows.ts"
 import { listedVisitReader } from "./listed-visit.ts"
 
@@ -88,26 +88,12 @@ function newestOf(part: Part, marks: Marks, { limit, before, range }: VisitListQ
   const order = visitOrder(starts, sequences)
   const found: FoundVisit[] = []
   const end = before ?? { start: range.to, sequence: -1 }
-  for (let at = firstFrom(end, starts, sequences, order) - 1; at >= 0 && found.length <= limit; at--) {
+  for (let at = firstVisitFrom(end, starts, sequences, order) - 1; at >= 0 && found.length <= limit; at--) {
     const row = order?.[at] ?? at
     if (starts[row]! < range.from) break
     if (marks.has(row)) found.push({ part, row, start: starts[row]!, sequence: sequences[row]! })
   }
   return found
-}
-
-/** Returns the position of the first visit that is not before a place. */
-function firstFrom(place: VisitPlace, starts: Float64Array, sequences: Float64Array, order: Uint32Array | undefined): number {
-  let low = 0
-  let high = starts.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    const row = order?.[middle] ?? middle
-    const isBefore = starts[row]! < place.start || (starts[row] === place.start && sequences[row]! < place.sequence)
-    if (isBefore) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 const newestFirst = (a: VisitPlace, b: VisitPlace): number => b.start - a.start || b.sequence - a.sequence

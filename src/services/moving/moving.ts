@@ -10,6 +10,7 @@ import { unfinishedJob } from "../../store/catalog/jobs.ts"
 import { type Clickhouse, ClickhouseFault, type ClickhouseServer } from "../../store/clickhouse/client.ts"
 import { openChannel } from "../../store/clickhouse/read/channel.ts"
 import { openClickhouseReader } from "../../store/clickhouse/read/reader.ts"
+import { firstAtLeast } from "../../store/events/bytes/ascending.ts"
 import { SEGMENT_KINDS, type SegmentKind } from "../../store/events/bytes/lanes.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import { StoreFault } from "../../store/events/fault.ts"
@@ -199,22 +200,11 @@ async function ordinalsOf({ events }: Move, siteId: number, pairs: VisitorPairs)
   let others: Map<number, number> | undefined
   const readOthers = () => new Map(Array.from({ length: limit }, (_, ordinal) => [number(ordinal), ordinal]))
   return (wanted) => {
-    const at = placeOf(paired.numbers, wanted)
+    const at = firstAtLeast(paired.numbers, wanted)
     if (paired.numbers[at] === wanted) return paired.ordinals[at]!
     others ??= readOthers()
     return others.get(wanted)
   }
-}
-
-/** Returns the first position at which ascending numbers have at least a value. */
-function placeOf(numbers: Float64Array, value: number): number {
-  let [low, high] = [0, numbers.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (numbers[middle]! < value) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** Fetches the visits of a site that the store of the node does not have. Returns their number. */

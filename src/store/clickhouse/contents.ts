@@ -1,5 +1,6 @@
 /** What ClickHouse has of a site, for the parts of the program that do not ask through a query worker. Hidden visits do not count. */
 import type { DictionaryName } from "../../domain/dimension.ts"
+import { firstAtLeast } from "../events/bytes/ascending.ts"
 import type { SegmentKind } from "../events/bytes/lanes.ts"
 import type { Elsewhere, TimeSpan } from "../events/spool/dropped.ts"
 import type { OldVisits, SiteLimit } from "../events/upkeep/old-visits.ts"
@@ -103,12 +104,4 @@ async function hashesOf(clickhouse: Clickhouse, selections: readonly string[], p
   return all.sort()
 }
 
-function has(sorted: BigUint64Array, wanted: bigint): boolean {
-  let [low, high] = [0, sorted.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (sorted[middle]! < wanted) low = middle + 1
-    else high = middle
-  }
-  return sorted[low] === wanted
-}
+const has = (sorted: BigUint64Array, wanted: bigint): boolean => sorted[firstAtLeast(sorted, wanted)] === wanted

@@ -1,5 +1,6 @@
 import type { DictionaryName } from "../../../domain/dimension.ts"
 import { TRAITS, VISITOR_KINDS } from "../../../domain/visit.ts"
+import { firstAtLeast } from "../../events/bytes/ascending.ts"
 import type { SegmentKind } from "../../events/bytes/lanes.ts"
 import { propertyDictionary } from "../../events/dictionary/texts.ts"
 import { type Part, VISIT_PAGES } from "../../events/part.ts"
@@ -88,7 +89,7 @@ function eventsOf(part: Part, text: RowContext["text"]): (row: number) => EventR
   return (row) => {
     const [sale, engaged, measured] = [find(revenue.row, row), find(engagement.row, row), find(vitals.row, row)]
     const pairs: [string, string][] = []
-    for (let at = firstAt(props.row, row); props.row[at] === row; at++) {
+    for (let at = firstAtLeast(props.row, row); props.row[at] === row; at++) {
       const key = props.key[at]!
       pairs.push([text("property", key), text(propertyDictionary(key), props.value[at]!)])
     }
@@ -107,19 +108,8 @@ function eventsOf(part: Part, text: RowContext["text"]): (row: number) => EventR
   }
 }
 
-/** Returns the first position at which an ascending column has at least a value. */
-function firstAt(column: Uint32Array, value: number): number {
-  let [low, high] = [0, column.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (column[middle]! < value) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
 /** Returns the position of a value in an ascending column, or undefined if it is not there. */
 function find(column: Uint32Array, value: number): number | undefined {
-  const at = firstAt(column, value)
+  const at = firstAtLeast(column, value)
   return column[at] === value ? at : undefined
 }

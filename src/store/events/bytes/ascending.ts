@@ -1,5 +1,5 @@
 /** Returns the first position in an ascending column whose number is at least `wanted`, or the length of the column. */
-export function firstAtLeast(column: Uint32Array | Float64Array, wanted: number): number {
+export function firstAtLeast<Value extends number | bigint>(column: ArrayLike<Value>, wanted: Value): number {
   let low = 0
   let high = column.length
   while (low < high) {
