@@ -25,7 +25,7 @@ const EVENTS_AT_ONCE = 2_000
  * Number of events after which all garbage is collected, which takes 20 to 40 ms. Each event leaves about ten kilobytes, and what is in use
  * while young objects are collected survives until then. By itself the collector would let that grow to 200 MB.
  */
-const EVENTS_PER_COLLECTION = 32_000
+const EVENTS_PER_COLLECTION = 20_000
 
 /** Creates the function that stores the valid events of a site's own server in one transaction (api.md section 9). */
 export function createServerCollector(intake: Intake): (site: Site, sent: readonly unknown[]) => Promise<ServerAnswer> {
