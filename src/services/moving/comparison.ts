@@ -3,7 +3,7 @@ import type { SegmentKind } from "../../store/events/bytes/lanes.ts"
 import type { Part, Snapshot } from "../../store/events/part.ts"
 
 /** The store of the node, and the reader of the second engine. */
-export interface BothSnapshots {
+interface BothSnapshots {
   own: Snapshot
   remote: Snapshot
   /** Returns the sequence outside the store of the node. */

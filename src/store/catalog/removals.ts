@@ -2,7 +2,7 @@ import { sql } from "../sql.ts"
 import type { Statements } from "./catalog.ts"
 
 /** A removal of events that nodes repeat in their stores. */
-export interface RemovalRow {
+interface RemovalRow {
   id: number
   site_id: number
   /** Number of the node that has begun it. */

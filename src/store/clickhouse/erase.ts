@@ -21,7 +21,7 @@ export interface NodeMoment {
 }
 
 /** Which of the chosen visits are hidden: all but those that a node opens later, or only those that a node has opened before. */
-export type HiddenPart = { exceptAfter: NodeMoment } | { onlyBefore: NodeMoment }
+type HiddenPart = { exceptAfter: NodeMoment } | { onlyBefore: NodeMoment }
 
 /** Hides visits of a site from every answer. Their texts stay on disk until `deleteHidden`. */
 export async function hideVisits(clickhouse: Clickhouse, siteId: number, erasure: Erasure, part?: HiddenPart): Promise<void> {
