@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test"
 import { join } from "node:path"
 import fc from "fast-check"
-import type { NewEvent } from "../../../src/domain/event.ts"
 import type { VisibleImport } from "../../../src/domain/imported.ts"
 import type { Query, Range } from "../../../src/domain/query.ts"
 import { aggregate } from "../../../src/query/measure/aggregate.ts"
@@ -13,25 +12,12 @@ import { temporaryFolder } from "../../kit.ts"
 import { bySize } from "../../size.ts"
 import { importOn, visibleImport } from "../../visible-imports.ts"
 import { type DumpedVisit, dump } from "./dump.ts"
+import { HOUR, plannedVisit, START, toImported } from "./planned-visits.ts"
 import { event, NO_TRAITS } from "./samples.ts"
 
-const START = Date.parse("2026-03-28T00:00:00Z")
-const HOUR = 3_600_000
 const RUNS = bySize({ check: 20, full: 100, release: 400 })
 
-const visit = fc.record({
-  hour: fc.integer({ min: 0, max: 95 }),
-  visitor: fc.integer({ min: 0, max: 3 }),
-  events: fc.array(
-    fc.record({
-      minutes: fc.integer({ min: 0, max: 29 }),
-      name: fc.constantFrom("pageview", "engagement", "vitals", "Signup"),
-      page: fc.constantFrom("/", "/a", "/b"),
-    }),
-    { maxLength: 5 },
-  ),
-})
-type Planned = typeof visit extends fc.Arbitrary<infer Value> ? Value : never
+const visit = plannedVisit({ lastHour: 95, maxEvents: 5 })
 
 const spans = fc
   .uniqueArray(fc.integer({ min: 0, max: 96 }), { minLength: 2, maxLength: 6 })
@@ -42,24 +28,6 @@ const spans = fc
       to: START + hours[2 * i + 1]! * HOUR,
     })),
   )
-
-function toImported({ hour, visitor, events }: Planned) {
-  let at = START + hour * HOUR
-  const made = events.map(({ minutes, name, page }): NewEvent => {
-    at += minutes * 60_000
-    return event({
-      at,
-      name,
-      page,
-      props: name === "Signup" ? [["plan", page]] : [],
-      ...(name === "Signup" && { revenue: { amount: minutes, currency: "EUR" } }),
-      ...(name === "engagement" && { engagement: { engagedMs: minutes, scrollDepth: minutes } }),
-      ...(name === "vitals" && { vitals: { lcp: minutes } }),
-    })
-  })
-  const first = event({ at: START + hour * HOUR })
-  return { visitor: `${visitor}`, traits: { ...NO_TRAITS, country: `${visitor}` }, events: [first, ...made], day: "2026-03-28" }
-}
 
 const isIn = (at: number, ranges: readonly Range[]) => ranges.some(({ from, to }) => at >= from && at < to)
 

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test"
 import { join } from "node:path"
 import fc from "fast-check"
-import type { NewEvent } from "../../../src/domain/event.ts"
 import type { Range } from "../../../src/domain/query.ts"
 import { openEventStore } from "../../../src/store/events/events.ts"
 import type { Part, Snapshot } from "../../../src/store/events/part.ts"
@@ -10,45 +9,16 @@ import { temporaryFolder } from "../../kit.ts"
 import { bySize } from "../../size.ts"
 import { visibleImport } from "../../visible-imports.ts"
 import { type DumpedVisit, dump } from "./dump.ts"
-import { event, NO_TRAITS } from "./samples.ts"
+import { HOUR, type PlannedVisit, plannedVisit, START, toImported } from "./planned-visits.ts"
 
-const START = Date.parse("2026-03-28T00:00:00Z")
-const HOUR = 3_600_000
 const RUNS = bySize({ check: 30, full: 200, release: 1_000 })
 
-const visit = fc.record({
-  hour: fc.integer({ min: 0, max: 30 }),
-  visitor: fc.integer({ min: 0, max: 3 }),
-  events: fc.array(
-    fc.record({
-      minutes: fc.integer({ min: 0, max: 29 }),
-      name: fc.constantFrom("pageview", "engagement", "vitals", "Signup"),
-      page: fc.constantFrom("/", "/a", "/b"),
-    }),
-    { maxLength: 8 },
-  ),
-})
-type Planned = typeof visit extends fc.Arbitrary<infer Value> ? Value : never
+const visit = plannedVisit({ lastHour: 30, maxEvents: 8 })
 
 const ranges = fc
   .uniqueArray(fc.integer({ min: 0, max: 34 * 60 }), { minLength: 2, maxLength: 2 })
   .map((minutes) => minutes.sort((a, b) => a - b).map((minute) => START + minute * 60_000) as [number, number])
   .map(([from, to]): Range => ({ from, to }))
-
-function toImported({ hour, visitor, events }: Planned) {
-  let at = START + hour * HOUR
-  const made = events.map(({ minutes, name, page }): NewEvent => {
-    at += minutes * 60_000
-    return event({
-      ...{ at, name, page, props: name === "Signup" ? [["plan", page]] : [] },
-      ...(name === "Signup" && { revenue: { amount: minutes, currency: "EUR" } }),
-      ...(name === "engagement" && { engagement: { engagedMs: minutes, scrollDepth: minutes } }),
-      ...(name === "vitals" && { vitals: { lcp: minutes } }),
-    })
-  })
-  const first = event({ at: START + hour * HOUR })
-  return { visitor: `${visitor}`, traits: { ...NO_TRAITS, country: `${visitor}` }, events: [first, ...made], day: "2026-03-28" }
-}
 
 /** Returns the times of all events of a visit. */
 const timesOf = ({ rows }: DumpedVisit) => (rows as { at: number }[]).map(({ at }) => at) // every row has one
@@ -80,7 +50,7 @@ function steppedTimes(part: Part): number[] {
   })
 }
 
-async function withSegment(planned: readonly Planned[], check: (snapshot: Snapshot, segment: Part) => void): Promise<void> {
+async function withSegment(planned: readonly PlannedVisit[], check: (snapshot: Snapshot, segment: Part) => void): Promise<void> {
   using folder = temporaryFolder()
   const path = join(folder.path, "events.db")
   const store = openEventStore(path, { now: START })
