@@ -151,7 +151,8 @@ test.skipIf(noBrowser)("an expired session is renewed in place, including the se
   await stand.signIn(page)
   await page.waitForURL("**/sites")
   const { totp } = await addApp(page, clock.now)
-  await page.goto("/account/profile")
+  // The first request without a session is then the one that saves.
+  await page.goto("/account/profile", { waitUntil: "networkidle" })
   await page.getByLabel("Name", { exact: true }).fill("Ada Lovelace")
   clock.advance(60_000)
   await context.clearCookies()
