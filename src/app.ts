@@ -111,6 +111,7 @@ export async function createApp(given: AppOptions): Promise<App> {
     hooks: registry.hooks,
     isSecure: isSecure(options),
   })
+  instance.shipped?.onRepeated(siteAreas.takeouts.drop)
   const memberships = createMemberships({ ...options, ...instance, ...instance.accounts, resolveTxt, publicUrl })
   const cookie = cookieOf(options, instance)
   const onlineRestore = createOnlineRestore({ dataDir: config.data_dir, now: clock.now })

@@ -16,6 +16,7 @@ import { createWriting } from "./folding/writing.ts"
 import { type RevenueHost, Settings } from "./host.ts"
 import createSettingsTable from "./migrations/0001_settings.sql" with { type: "text" }
 import addStoredCurrency from "./migrations/0002_stored_currency.sql" with { type: "text" }
+import createPublished from "./migrations/0003_published.sql" with { type: "text" }
 import { renameTransactions } from "./moving.ts"
 import { createRates } from "./rates/rates.ts"
 import { createProducts } from "./report/products.ts"
@@ -62,6 +63,7 @@ export default definePlugin({
   migrations: [
     { name: "0001_settings", sql: createSettingsTable },
     { name: "0002_stored_currency", sql: addStoredCurrency },
+    { name: "0003_published", sql: createPublished },
   ],
   rowMigrations: [
     { name: "0001_transactions", sql: createTransactions },

@@ -6,6 +6,7 @@ import type { Command, Program } from "./command.ts"
 import { engineCommands } from "./engine.ts"
 import { configPrint, doctor, health, migrateCommands, retentionRun, secretsCommands, versionCommand } from "./instance.ts"
 import { keyCommands } from "./key.ts"
+import { nodeCommands } from "./node.ts"
 import { pluginCommand } from "./plugin.ts"
 import { demo, serve } from "./serve.ts"
 import { shieldCommands } from "./shield.ts"
@@ -26,6 +27,7 @@ const CORE_COMMANDS: readonly Command[] = [
   ...userCommands,
   ...backupCommands,
   ...engineCommands,
+  ...nodeCommands,
   retentionRun,
   ...secretsCommands,
   ...migrateCommands,

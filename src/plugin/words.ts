@@ -10,7 +10,8 @@ export const CORE_WORDS = {
     share/s count js mcp health errors assets docs setup login signin logout settings invite reset confirm-email
     undo-email p.gif script.js robots.txt favicon.ico
     .well-known metrics`),
-  command: words(`serve demo setup organization site export shield key user backup retention secrets engine migrate health doctor config
+  command:
+    words(`serve demo setup organization site export shield key user backup retention secrets engine node migrate health doctor config
     version help`),
 } as const
 

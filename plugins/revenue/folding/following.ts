@@ -1,5 +1,5 @@
 /** When sales are folded, followed and announced: soon after they arrive, and every few minutes for visits that were still open. */
-import { type Site, sql } from "#plugin"
+import { type OwnStatements, type Site, sql } from "#plugin"
 import type { RevenueHost } from "../host.ts"
 import { createInTurn } from "../in-turn.ts"
 import type { Attribution } from "./attribution.ts"
@@ -73,8 +73,8 @@ export function createFollowing(host: RevenueHost, { writing, folding, attributi
   }
 
   /**
-   * Publishes an event for each new transaction of all sites, unless no consumer wants it: the catalog keeps events for weeks. After an
-   * interruption, some are published again.
+   * Publishes an event for each new transaction of all sites, unless no consumer wants it: the catalog keeps events for weeks. Nodes that do
+   * so at the same time publish each once; the only process of a catalog may publish some again after an interruption.
    */
   async function announce(signal: AbortSignal): Promise<void> {
     const wanted = new Map<number, Wanted>()
@@ -123,10 +123,19 @@ export function createFollowing(host: RevenueHost, { writing, folding, attributi
     })
     await rows.sync() // so that no event names a transaction that a power cut takes back
     await host.db.transaction(async (statements) => {
-      for (let at = 0; at < events.length; at += ANNOUNCED.step, await letOthersPass())
-        await outbox.write(statements, ...events.slice(at, at + ANNOUNCED.step))
+      const last = rows.isShared ? await publishedTo(statements) : 0
+      const left = events.filter(({ payload }) => payload.transaction_id > last)
+      for (let at = 0; at < left.length; at += ANNOUNCED.step, await letOthersPass())
+        await outbox.write(statements, ...left.slice(at, at + ANNOUNCED.step))
+      if (rows.isShared)
+        await statements.run(sql`insert into revenue_published (id, transaction_id) values (1, ${to})
+          on conflict (id) do update set transaction_id = max(transaction_id, excluded.transaction_id)`)
     })
   }
+
+  /** Returns the last transaction that a node has published. */
+  const publishedTo = async ({ get }: Pick<OwnStatements, "get">): Promise<number> =>
+    (await get<{ transaction_id: number }>(sql`select transaction_id from revenue_published`))?.transaction_id ?? 0
 
   const unannounced = ({ from, to }: IdRange, siteIds: readonly number[]): Promise<Unannounced[]> =>
     rows.append(({ all }) =>

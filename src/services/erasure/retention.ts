@@ -14,6 +14,7 @@ import type { BeginJob, JobWork } from "../jobs/jobs.ts"
 import type { Report } from "../runtime/control.ts"
 import type { Exclusive } from "../runtime/tasks.ts"
 import type { BesideSettings, InstanceSettings } from "../settings/settings.ts"
+import type { Removals } from "../shipping/removals.ts"
 import type { Sites } from "../sites/sites.ts"
 import type { DataHooks } from "./data-hooks.ts"
 import { countOld, type RetentionPreview } from "./retention-count.ts"
@@ -71,7 +72,7 @@ export interface RetentionOptions {
   beginJob: BeginJob
   hooks: DataHooks
   /** What has the events. Undefined when they are only in the data folder. */
-  shipped: { clickhouse: Clickhouse } | undefined
+  shipped: ({ clickhouse: Clickhouse } & Pick<Removals, "retainOnOthers">) | undefined
   /** Changes settings of the instance. Only in the console. */
   changeSettings?(actor: Actor, changes: object, beside: BesideSettings): Promise<unknown>
   /** Returns bytes and events of columnar segments by site. */
@@ -171,6 +172,7 @@ interface RemovalTerms {
   clock: Pick<Clock, "now">
   audit: Pick<Audit, "writeAlone">
   hooks: DataHooks
+  shipped: Pick<Removals, "retainOnOthers"> | undefined
 }
 
 /** Removes the visits and imported totals of a site that are older than the local midnight of a day. */
@@ -188,7 +190,7 @@ export async function retainSite(
 
 /** Removes visits site by site, and continues where an interrupted removal stopped. Writes audit entries before and after each site. */
 export async function removeOld(
-  { events, imports, exclusive, sites, clock, audit, hooks }: RemovalTerms,
+  { events, imports, exclusive, sites, clock, audit, hooks, shipped }: RemovalTerms,
   { payload, signal, progress, save }: Work,
 ): Promise<number> {
   const { cutoffs, actor } = payload
@@ -205,6 +207,7 @@ export async function removeOld(
         const removedRows = await retainSite({ events, imports, clock }, site, day)
         return { ...removedRows, ...(await hooks.onRetention(site_id, day)) }
       })
+      await shipped?.retainOnOthers(site_id, { startedBefore: midnightOf(site, day), firstDay: day })
       visits += removed.visits
       const changes = Object.fromEntries(Object.entries(removed).map(([what, rows]) => [what, [rows, 0] as const]))
       await audit.writeAlone(actor, { action: "admin.retention.end", ...about, changes })

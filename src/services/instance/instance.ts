@@ -48,7 +48,7 @@ import { type Lock, placesIn, prepareDataFolder, takeLock } from "../runtime/dat
 import { createHealth, type Health } from "../runtime/health.ts"
 import type { LiveNodes } from "../runtime/nodes.ts"
 import { createPlugins, type PluginFacts, type Plugins } from "../runtime/plugins.ts"
-import { type CatalogLease, inUse, type RemoteCatalog } from "../runtime/remote-catalog.ts"
+import type { CatalogLease, RemoteCatalog } from "../runtime/remote-catalog.ts"
 import { type SecretKeys, secretKeys } from "../runtime/secret-key.ts"
 import { createStoreStates, type StoreStates } from "../runtime/store-states.ts"
 import type { Stores } from "../runtime/stores.ts"
@@ -228,29 +228,31 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     onFault: states.note,
     prepareServer: connection ? (options.isMoving ? connection.prepareMove : connection.prepare) : requireLocal,
     onEventsReadable: () => options.onEventsReadable?.(states),
+    // Events of another node would be missing in what this one derives from events, such as revenue.
+    sharesRows: connection !== undefined,
   })
   const { rowServer, lease, nodes } = stores
-  // Events of the other node would be missing in what this one derives from events, such as revenue.
-  if (connection && nodes!.live().length > 1) {
-    await lease?.release()
-    throw inUse("Another node uses this catalog. Several nodes with events on ClickHouse are not supported yet. Stop the other one")
-  }
   const changes = nodes && (await followChanges(stores.catalog))
   const catalog = changes?.catalog ?? stores.catalog
   const imports = await (options.imports ?? createVisibleImports()).load(catalog, stores.events)
   const settings = await createInstanceSettings({ catalog, clock, ...(options.configured && { configured: options.configured }) })
   const audit = createAudit({ catalog, clock })
   const sealedSlugs = options.plugins.flatMap((plugin) => plugin.sealedSlugs)
-  const keyRotation = await openKeys({ dataDir: options.dataDir, keys, catalog, clock, random, log, audit, settings, sealedSlugs })
+  const keyOptions = { dataDir: options.dataDir, keys, catalog, clock, random, log, audit, settings, nodes, sealedSlugs }
+  const keyRotation = await openKeys(keyOptions).catch(async (error) => {
+    await lease?.release()
+    throw error
+  })
   const { secrets, cookieSecrets } = keyRotation
   const siteKeys = createSiteKeys({ catalog, secrets, random })
   const storedSales = createSales(stores.events, rowServer)
   const shipped = await (options.isMoving ? undefined : connection)?.ship({
     catalog,
     ...{ store: stores.events, path: placesIn(options.dataDir).events },
-    ...{ node: nodes!.own, siteKey: siteKeys.siteKey, states }, // events on ClickHouse have nodes
+    ...{ nodes: nodes!, siteKey: siteKeys.siteKey, states }, // events on ClickHouse have nodes
     deleteSales: storedSales.deleteShared,
   })
+  if (shipped) nodes!.reportLate(shipped.shipping.isBehind) // it exists with ClickHouse
   const events = storedSales.following(shipped?.store ?? stores.events)
   const hostRulings = await loadHostRulings(catalog)
   const handover = createHandover()
@@ -372,14 +374,14 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     secretsOf: (owner) => storedSecrets({ catalog, clock, secrets }, owner),
     lease,
     shipped,
-    hasLateEvents: () => shipped?.shipping.isLate ?? false,
+    hasLateEvents: () => shipped !== undefined && (shipped.shipping.isLate || nodes!.hasLateOthers()),
     nodes,
     changes,
     allSites: () => allSites(catalog),
     migrated: { migrations: stores.migrations, backup: stores.safety },
-    close() {
+    async close() {
       accounts.passwords.close()
-      shipped?.shipping.stop()
+      await shipped?.shipping.end()
       return closeInstance({ catalog, events, rowServer, lock, lease }, log)
     },
   }

@@ -6,6 +6,8 @@ import type { Organization } from "../../domain/organization.ts"
 import type { Shield } from "../../domain/shield.ts"
 import { type Site, snippetOf } from "../../domain/site.ts"
 import type { User } from "../../domain/user.ts"
+import type { Catalog } from "../../store/catalog/catalog.ts"
+import { forgetNode as forgetStoredNode } from "../../store/catalog/nodes.ts"
 import { FIRST_ORGANIZATION, type Setup } from "../accounts/setup.ts"
 import { type UserOperations, type UserOperationsOptions, userOperations } from "../accounts/users.ts"
 import type { Keys } from "../api-keys/api-keys.ts"
@@ -22,11 +24,13 @@ import { callServer, type Report } from "../runtime/control.ts"
 import { readRun } from "../runtime/data-folder.ts"
 import { ExitFault } from "../runtime/exit.ts"
 import type { Health, HealthReport } from "../runtime/health.ts"
+import { describeNodes, type ListedNode } from "../runtime/nodes.ts"
 import type { Sites } from "../sites/sites.ts"
 import type { Check } from "./doctor.ts"
 import type { CommandInput, RunPluginCommand } from "./plugin-commands.ts"
 
 export interface OperationsOptions extends UserOperationsOptions {
+  catalog: Catalog
   sites: Sites
   keys: Keys
   organizations: Organizations
@@ -96,6 +100,9 @@ export interface Operations extends UserOperations {
   /** Lists the backups, including damaged ones, the oldest first. */
   "backup.list"(input: object): Promise<(Manifest | DamagedBackup)[]>
   "backup.verify"(input: { id: string; full: boolean }, report: Report): Promise<Manifest>
+  "node.list"(input: object): Promise<ListedNode[]>
+  /** Gives up a node that will not return. Throws `not_found`, and `invalid_state` for one that is live or was forgotten. */
+  "node.forget"(input: { number: number }): Promise<void>
   /** Returns the key that encrypts secrets, in base64. */
   "secrets.export-key"(input: object): Promise<{ secret_key: string }>
   "secrets.rotate"(input: object): Promise<RotationResult>
@@ -177,6 +184,8 @@ export function createOperations(options: OperationsOptions): Operations {
       await audit.writeAlone(actor, { ...backupEntry("verify", verified), outcome: verified.failed_at ? "failed" : "ok" })
       return verified
     },
+    "node.list": () => describeNodes(options.catalog),
+    "node.forget": ({ number }) => forgetNode(options, number),
     "secrets.export-key": async () => ({ secret_key: await options.keyRotation.export(actor) }),
     "secrets.rotate": () => options.keyRotation.rotate(actor),
     health: async () => ({ ...options.health.report(), warnings: options.health.warnings() }),
@@ -186,6 +195,17 @@ export function createOperations(options: OperationsOptions): Operations {
     "plugin.run": ({ name, ...input }, report, signal = new AbortController().signal) =>
       options.runPluginCommand(name, input, report, signal),
   }
+}
+
+async function forgetNode({ catalog, audit, actor, now }: OperationsOptions, number: number): Promise<void> {
+  const node = (await describeNodes(catalog)).find((each) => each.number === number)
+  if (!node) throw new AppError("not_found", `There is no node ${number}.`)
+  const refused = (state: string) => new AppError("invalid_state", `Node ${number} is ${state}.`, { state })
+  if (node.state === "live" || node.state === "forgotten") throw refused(node.state)
+  await catalog.transaction(async (statements) => {
+    if (!(await forgetStoredNode(statements, number, now()))) throw refused("live")
+    await audit.write(statements, actor, { action: "admin.node.forget", target: { type: "node", id: number, label: node.process } })
+  })
 }
 
 /** Exports a site to a file. An existing file is not overwritten. */

@@ -6,6 +6,7 @@ import type { Catalog } from "../../store/catalog/catalog.ts"
 import { putSetting, settingByKey } from "../../store/catalog/settings.ts"
 import type { Audit } from "../audit/audit.ts"
 import { ExitFault } from "../runtime/exit.ts"
+import type { LiveNodes } from "../runtime/nodes.ts"
 import { type FormerKey, type SecretKeys, writeSecretKeys } from "../runtime/secret-key.ts"
 import { createSecrets, keyName, type Random, type RotatableSecrets } from "../secrets/secrets.ts"
 import type { InstanceSettings } from "../settings/settings.ts"
@@ -42,6 +43,8 @@ interface KeyRotationOptions {
   log: Log
   audit: Pick<Audit, "write" | "writeAlone">
   settings: Pick<InstanceSettings, "get">
+  /** The nodes that share the catalog, which need the same key. Undefined for its only process. */
+  nodes: Pick<LiveNodes, "live"> | undefined
   /** Tables of areas with sealed slugs of shares. */
   sealedSlugs: readonly string[]
 }
@@ -53,8 +56,10 @@ const KEY_NAME_SETTING = "secret_key"
 
 /** Opens the keys. Completes an interrupted rotation and retires expired keys. Must be called before any value is encrypted. */
 export async function openKeys(options: KeyRotationOptions): Promise<KeyRotation> {
-  const { dataDir, catalog, clock, random, log, audit, sealedSlugs } = options
+  const { dataDir, catalog, clock, random, log, audit, nodes, sealedSlugs } = options
   let keys = await finishRotation(options)
+  const hasOthers = () => nodes !== undefined && nodes.live().length > 1
+  if (nodes) await agreeOnKey(keys, { catalog, now: clock.now(), hasOthers: hasOthers() })
   const secrets = createSecrets({ secretKey: keys.current, former: formerOf(keys), random })
   const cookieSecrets: [string, ...string[]] = [
     cookieSecret(keys.current),
@@ -88,6 +93,7 @@ export async function openKeys(options: KeyRotationOptions): Promise<KeyRotation
         if (keys.former.length === 0) throw new ExitFault("usage", CONFIGURED)
         return sealAll(actor, secrets, keyName(keys.current), () => {})
       }
+      if (hasOthers()) throw new ExitFault("usage", SHARED)
       const [previous, next] = [keys.current, random(BYTES)]
       writeSecretKeys(dataDir, { ...keys, next })
       const sealing = createSecrets({ secretKey: next, former: [previous, ...formerOf(keys)], random })
@@ -106,6 +112,27 @@ export async function openKeys(options: KeyRotationOptions): Promise<KeyRotation
       return Buffer.from(keys.current).toString("base64")
     },
   }
+}
+
+const SHARED =
+  "Other nodes use this catalog, and would not get a new key. Set FOOTFALL_SECRET_KEY and FOOTFALL_SECRET_KEY_PREVIOUS on all of them, or stop them"
+
+/** Refuses a key that other nodes do not have: what one of them seals, the others must be able to read. */
+async function agreeOnKey(
+  { current, former }: SecretKeys,
+  { catalog, now, hasOthers }: { catalog: Catalog; now: number; hasOthers: boolean },
+): Promise<void> {
+  const value = keyName(current)
+  await catalog.transaction(async (statements) => {
+    const known = await settingByKey(statements, KEY_NAME_SETTING)
+    if (known === value || former.some(({ key }) => keyName(key) === known)) return
+    if (known !== undefined && hasOthers)
+      throw new ExitFault(
+        "configuration",
+        "The other nodes have another secret key. Set FOOTFALL_SECRET_KEY to the same value on all nodes",
+      )
+    await putSetting(statements, { key: KEY_NAME_SETTING, value, updated_by: null, updated_at: now })
+  })
 }
 
 /** Returns the keys in the order that the catalog implies: an interrupted rotation is either completed or discarded. */

@@ -1,6 +1,7 @@
+import { instantText } from "../../domain/moment.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
 import { LEASE_MS } from "../../store/catalog/lease.ts"
-import { listLiveNodes, MAX_NODES, releaseNode, renewNode, takeNode, takeTurn } from "../../store/catalog/nodes.ts"
+import { listNodes, MAX_NODES, type NodeRow, releaseNode, renewNode, takeNode, takeTurn } from "../../store/catalog/nodes.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import { ExitFault } from "./exit.ts"
 import { type CatalogLease, describeProcess, inUse, type LeaseOptions, leaseBesideNodes, renewable } from "./remote-catalog.ts"
@@ -11,6 +12,15 @@ export interface LiveNodes {
   own: number
   /** Returns the numbers of all live nodes, this one included, as of the last renewal. */
   live(): readonly number[]
+  /**
+   * Returns whether this node has its number for certain: it has renewed its lease in time. Without, it accepts events and ships none, because a
+   * process on a copy of its folder may have the number, or the node may have been forgotten.
+   */
+  isHeld(): boolean
+  /** Sets how the others learn that this node has events that ClickHouse may lack. */
+  reportLate(isLate: () => boolean): void
+  /** Returns whether another node has such events, or was lost, so that this is not known. */
+  hasLateOthers(): boolean
   /**
    * Takes the turn of work that only one node does at a time, and keeps it until this node stops or does not renew its lease. Returns false
    * while another node has it. `begin` runs whenever this node gets the turn, before the work.
@@ -90,18 +100,64 @@ export async function joinNodes(
   const own = await catalog.transaction((statements) => takeNode(statements, taken))
   if (own === undefined)
     throw inUse(`The catalog has had ${MAX_NODES} nodes, and their numbers cannot be used again. Use the data folder of an earlier node`)
+  if (typeof own === "object") throw wasForgotten(own.forgotten)
   events.joinAs(own)
-  const readLive = async () => (await listLiveNodes(catalog)).map(({ number }) => number)
-  let live = await readLive()
-  const lease = renewable(monotonic, {
+  let isLate = () => false
+  let nodes = await listNodes(catalog)
+  // A command of the command line renews nothing, and ends soon.
+  let hasRenewed = false
+  const { age, renew, release } = renewable(monotonic, {
     async renew() {
-      const isRenewed = await renewNode(catalog, holder)
-      live = await readLive()
+      hasRenewed = true
+      const isRenewed = await renewNode(catalog, { holder, isLate: isLate() })
+      nodes = await listNodes(catalog)
       return isRenewed
     },
-    lost: async () => inUse("Another process uses a copy of this data folder as the same node. Give each node its own folder"),
-    release: () => releaseNode(catalog, holder),
+    async lost() {
+      if (nodes.find(({ number }) => number === own)?.state === "forgotten") return wasForgotten(own)
+      return inUse("Another process uses a copy of this data folder as the same node. Give each node its own folder")
+    },
+    release: () => releaseNode(catalog, { holder, isLate: isLate() }),
   })
-  const { age, ...ofNode } = lease
-  return { ...ofNode, own, live: () => live, takeTurn: createTurns(catalog, { own, monotonic, age }) }
+  return {
+    own,
+    renew,
+    release,
+    // A node whose catalog cannot be reached accepts events. Its number belongs to its folder, so no other process takes over.
+    watch() {},
+    isHeld: () => !hasRenewed || age() <= LEASE_MS,
+    live: () => nodes.filter(({ state }) => state === "live").map(({ number }) => number),
+    reportLate(given) {
+      isLate = given
+    },
+    hasLateOthers: () => nodes.some((node) => node.number !== own && isLateNode(node)),
+    takeTurn: createTurns(catalog, { own, monotonic, age }),
+  }
 }
+
+/** Returns whether a node has events that ClickHouse may lack, as far as it could tell the others. */
+const isLateNode = ({ state, unshipped_since }: NodeRow): boolean => state === "lost" || (state !== "forgotten" && unshipped_since !== null)
+
+const wasForgotten = (number: number) =>
+  new ExitFault(
+    "configuration",
+    `This data folder is that of node ${number}, which was forgotten with footfall node forget. Use an empty data folder`,
+  )
+
+/** A node as operators see it. */
+export interface ListedNode {
+  number: number
+  /** Host and pid. */
+  process: string
+  version: string
+  state: NodeRow["state"]
+  /** Since when ClickHouse may lack events of the node. */
+  late_since: string | null
+}
+
+/** Lists the nodes that have ever used a catalog. */
+export const describeNodes = async (catalog: Catalog): Promise<ListedNode[]> =>
+  (await listNodes(catalog)).map(({ number, described, version, state, unshipped_since }) => ({
+    ...{ number, process: described, version, state },
+    late_since: unshipped_since === null ? null : instantText(unshipped_since),
+  }))

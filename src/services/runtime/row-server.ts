@@ -11,12 +11,14 @@ import { sql } from "../../store/sql.ts"
 import type { Random } from "../secrets/secrets.ts"
 import { ExitFault } from "./exit.ts"
 import type { PluginFacts } from "./plugins.ts"
-import { openRemoteCatalog } from "./remote-catalog.ts"
+import { inUse, openRemoteCatalog } from "./remote-catalog.ts"
 
 interface RowServerOptions extends MigrationStamp {
   rowServer: RowServer | undefined
   catalog: Catalog
   ofEvents: Pick<EventFileInspection, "filledRowTable">
+  /** Whether other nodes that need the same rows use the catalog. */
+  hasOthers: boolean
   plugins: readonly PluginFacts[]
   random: Random
 }
@@ -26,13 +28,14 @@ const SETTING = "row_server"
 
 /**
  * Opens the row tables on a server and migrates them. Undefined without a server. Rejects with exit code 78 when the rows of the instance
- * are somewhere else, because reports without them would be wrong.
+ * are somewhere else, because reports without them would be wrong, and with 73 when other nodes have theirs in their event stores.
  */
 export async function openRows(options: RowServerOptions): Promise<Catalog | undefined> {
-  const { rowServer, catalog, ofEvents, plugins } = options
+  const { rowServer, catalog, ofEvents, plugins, hasOthers } = options
   const known = await settingByKey(catalog, SETTING)
   if (!rowServer) {
-    if (known === undefined) return undefined
+    if (known === undefined && !hasOthers) return undefined
+    if (known === undefined) throw inUse(NEEDED)
     throw new ExitFault("configuration", "The rows of plugins are on a libSQL server. Set FOOTFALL_ROWS_URL to its URL")
   }
   const filled = ofEvents.filledRowTable(plugins)
@@ -52,8 +55,14 @@ export async function openRows(options: RowServerOptions): Promise<Catalog | und
   }
 }
 
+const NEEDED =
+  "Another node uses this catalog. Several nodes need FOOTFALL_ROWS_URL, with the same server on each. Set it on all of them, or stop the other node"
+
+const UNUSED =
+  "Another node uses this catalog without FOOTFALL_ROWS_URL. Stop it, and set FOOTFALL_ROWS_URL on all nodes before you start it again"
+
 /** Reserves an empty database for this instance, and refuses any other one. */
-async function claim(server: Catalog, known: unknown, { catalog, random, now }: RowServerOptions): Promise<void> {
+async function claim(server: Catalog, known: unknown, { catalog, random, now, hasOthers }: RowServerOptions): Promise<void> {
   await server.run(sql`create table if not exists owner (id text not null) strict`)
   const found = (await server.get<{ id: string }>(sql`select id from owner`))?.id
   if (known !== undefined && found === undefined)
@@ -61,6 +70,7 @@ async function claim(server: Catalog, known: unknown, { catalog, random, now }: 
   if (known !== found)
     throw new ExitFault("configuration", "The database at FOOTFALL_ROWS_URL belongs to another instance. Use an empty database")
   if (found !== undefined) return
+  if (hasOthers) throw inUse(UNUSED)
   const id = random(16).toHex()
   await server.run(sql`insert into owner (id) values (${id})`)
   await putSetting(catalog, { key: SETTING, value: id, updated_by: null, updated_at: now })

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from "node:fs"
 import type { Clock } from "../../domain/clock.ts"
 import { type Catalog, catalogUrl, openCatalog } from "../../store/catalog/catalog.ts"
+import { hasOtherLiveNodes } from "../../store/catalog/nodes.ts"
 import { catalogSchemas, migrate, pendingMigrations } from "../../store/catalog/schema.ts"
 import { isInUse } from "../../store/catalog/users.ts"
 import { type EventFileInspection, inspectEventFile } from "../../store/events/copy.ts"
@@ -27,6 +28,8 @@ export interface StoresOptions {
   rowServer?: RowServer | undefined
   /** Whether several nodes share the catalog, which is then on a server. */
   severalNodes?: boolean
+  /** Whether nodes that share the catalog need the same row tables, because they have the same events. */
+  sharesRows?: boolean
   onFault(fault: StoreFault): void
   plugins: readonly PluginFacts[]
   /** Memory for unsealed events in each thread. Default: that of the event store. */
@@ -135,7 +138,8 @@ async function open(options: StoresOptions): Promise<Stores> {
       await options.backUp(catalog)
     }
     await migrate(catalog, schemas, { version, now: clock.now() })
-    rowServer = await openRows({ ...options, rowServer: options.rowServer, catalog, ofEvents, now: clock.now() })
+    const hasOthers = options.sharesRows === true && (await hasOtherLiveNodes(catalog, identity.node))
+    rowServer = await openRows({ ...options, rowServer: options.rowServer, catalog, ofEvents, hasOthers, now: clock.now() })
     events = openEventStore(eventsPath, {
       now: clock.now(),
       version,

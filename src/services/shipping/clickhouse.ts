@@ -10,6 +10,7 @@ import { probeClickhouse } from "../../store/clickhouse/probe.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import { StoreRefusal } from "../../store/migrations.ts"
 import { ExitFault } from "../runtime/exit.ts"
+import type { LiveNodes } from "../runtime/nodes.ts"
 import type { StoreStates } from "../runtime/store-states.ts"
 import { sendToClickhouse } from "./network.ts"
 import { createRemovalJournal } from "./removal-journal.ts"
@@ -46,8 +47,8 @@ interface ShippedNode extends Pick<RemovalOptions, "deleteSales"> {
   store: EventStore
   /** Path of the event store. */
   path: string
-  /** Number of the node. */
-  node: number
+  /** Number of the node, and whether it holds its lease. */
+  nodes: Pick<LiveNodes, "own" | "isHeld">
   siteKey(siteId: number): Promise<Uint8Array>
   states: Pick<StoreStates, "end">
 }
@@ -112,17 +113,14 @@ export function connectClickhouse(options: ClickhouseOptions, { clock, log, vers
     async prepareMove(_, catalog) {
       await examine(catalog, PATIENCE_MS).catch((error) => Promise.reject(isUnreachable(error) ? unreachable() : error))
     },
-    async ship({ store, path, node, siteKey, states, deleteSales, catalog }) {
+    async ship({ store, path, nodes, siteKey, states, deleteSales, catalog }) {
+      const node = nodes.own
       store.beginShipping(node, siteKey, contentsOf(clickhouse))
       const journal = createRemovalJournal({ catalog, node, clock })
-      // Before anything is shipped or recorded: it is hidden on ClickHouse already.
-      const repeatedOn = new Set<number>()
-      await journal.repeat(async (removal) => {
-        await repeatInStore(store, removal, clock.now())
-        repeatedOn.add(removal.siteId)
-      })
+      // Before anything is shipped or recorded. What was shipped before the stop is hidden as soon as ClickHouse answers.
+      for (const removal of await journal.pending()) await repeatInStore(store, removal, clock.now())
       const shipping = startShipping({
-        ...{ ...options, store, path, node, siteKey, clock },
+        ...{ ...options, store, path, node, siteKey, clock, mayShip: nodes.isHeld },
         prepared: prepared.catch((error) => {
           if (error instanceof ExitFault) states.end(error)
           throw error
@@ -132,7 +130,7 @@ export function connectClickhouse(options: ClickhouseOptions, { clock, log, vers
       return {
         clickhouse,
         shipping,
-        ...createRemovals(store, { clickhouse, node, shipping, deleteSales, journal, repeatedOn, now: clock.now }),
+        ...createRemovals(store, { clickhouse, node, shipping, deleteSales, journal, now: clock.now }),
       }
     },
   }

@@ -30,8 +30,6 @@ export interface RemovalOptions {
   /** Deletes the sale events of visits that are on a server. Undefined when they are in the store only. */
   deleteSales: ((siteId: number, visits: readonly number[]) => Promise<void>) | undefined
   journal: RemovalJournal
-  /** Sites whose removals were repeated at the start, without ClickHouse. */
-  repeatedOn: Set<number>
   now(): number
 }
 
@@ -47,17 +45,18 @@ export interface Removals {
   findSpans(siteIds: readonly number[]): Promise<void>
   /** Repeats in the store of this node what other nodes have removed. */
   followRemovals(): Promise<void>
+  /** Sets what a repeated removal also removes from the data folder of this node. */
+  onRepeated(remove: (siteId: number) => Promise<void>): void
+  /** Lets the other nodes remove visits and totals now, before their own retention does. Resolves when all that are live have. */
+  retainOnOthers(siteId: number, cutoff: { startedBefore: number; firstDay: string }): Promise<void>
 }
 
 /**
  * Creates the store and what deletes the visits that it has hidden. A removal first hides the visits on ClickHouse and then removes them
- * from the store, so that answers are right at once. It hides them again when nothing is on its way any more: some may have been shipped
- * in between, and those only. Other nodes repeat it in their stores.
+ * from the store, so that answers are right at once. When nothing is on its way any more, it hides those of this node again that were opened
+ * before they were removed, because some may have been shipped in between. Every other node repeats the removal, and does the same with its own.
  */
-export function createRemovals(
-  events: EventStore,
-  { clickhouse, node, shipping, deleteSales, journal, repeatedOn, now }: RemovalOptions,
-): Removals {
+export function createRemovals(events: EventStore, { clickhouse, node, shipping, deleteSales, journal, now }: RemovalOptions): Removals {
   /** Removals and deletions run one after another: without its tombstone, a visit that is still in the store would come back. */
   let latest: Promise<unknown> = Promise.resolve()
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -78,10 +77,10 @@ export function createRemovals(
         await deleteSales?.(siteId, visits)
       }
       await hideVisits(clickhouse, siteId, erasure)
-      const exceptAfter: NodeMoment = { node, next: events.nextSequence() }
+      const before: NodeMoment = { node, next: events.nextSequence() }
       const ofStore = await fromStore()
       await shipping.settled()
-      await hideVisits(clickhouse, siteId, erasure, { exceptAfter })
+      await hideVisits(clickhouse, siteId, erasure, before)
       if (counted.length > 0) await forget(siteId)
       return { ofStore, hidden: rowsOf(counted) }
     })
@@ -105,24 +104,27 @@ export function createRemovals(
       return rows + (await hideTotalsOfOthers(clickhouse, siteId, node, erasure))
     })
 
-  const repeat = ({ siteId, removal }: ForeignRemoval): Promise<void> =>
+  let alsoRemove: (siteId: number) => Promise<void> = async () => {}
+  const repeat = (foreign: ForeignRemoval): Promise<void> =>
     inTurn(async () => {
-      const onlyBefore: NodeMoment = { node, next: events.nextSequence() }
-      await repeatInStore(events, { siteId, removal }, now())
+      const { siteId, removal } = foreign
+      const before: NodeMoment = { node, next: await repeatInStore(events, foreign, now()) }
+      await alsoRemove(siteId)
       await shipping.settled()
       if (removal === "totals" || (removal !== "all" && "sales" in removal)) return
       const erasure = removal !== "all" && "sequences" in removal ? { sequences: Float64Array.from(removal.sequences) } : removal
-      await hideVisits(clickhouse, siteId, erasure, { onlyBefore })
+      await hideVisits(clickhouse, siteId, erasure, before)
       await forget(siteId)
     })
 
   return {
-    async followRemovals() {
-      for (const siteId of repeatedOn) {
-        await inTurn(() => forget(siteId))
-        repeatedOn.delete(siteId)
-      }
-      await journal.repeat(repeat)
+    followRemovals: () => journal.repeat(repeat),
+    onRepeated(remove) {
+      alsoRemove = remove
+    },
+    async retainOnOthers(siteId, cutoff) {
+      await journal.add(siteId, cutoff)
+      await journal.repeatedByLive()
     },
     store: {
       ...events,
@@ -157,6 +159,7 @@ export function createRemovals(
         const erasure = { importId, ...(run !== undefined && { run }) }
         await remove(siteId, erasure, () => events.dropImport(siteId, importId, now, run))
         await inTurn(() => hideTotalsOfOthers(clickhouse, siteId, node, erasure))
+        await journal.repeatedByLive()
       },
     },
     async findSpans(siteIds) {
@@ -170,6 +173,7 @@ export function createRemovals(
     hidden: {
       async delete(signal) {
         await journal.repeat(repeat)
+        await journal.repeatedByLive(signal)
         const replaced = await inTurn(async () => deleteHidden(clickhouse, await journal.isDone(), signal))
         await partsGone(clickhouse, replaced, signal).catch((error) => Promise.reject(toStoreFault(error)))
       },
@@ -177,14 +181,30 @@ export function createRemovals(
   }
 }
 
-/** Repeats a removal of another node in the store of this one. */
-export async function repeatInStore(events: EventStore, { siteId, removal }: ForeignRemoval, now: number): Promise<void> {
+/**
+ * Repeats a removal of another node in the store of this one, once: a second time it would remove what was recorded since. Returns the
+ * sequence of the next event at that time.
+ */
+export async function repeatInStore(events: EventStore, removal: ForeignRemoval, now: number): Promise<number> {
+  const known = events.repeatedRemoval()
+  if (removal.id <= known.id) return known.next
+  const next = events.nextSequence()
+  await removeFromStore(events, removal, now)
+  events.noteRepeatedRemoval({ id: removal.id, next })
+  return next
+}
+
+async function removeFromStore(events: EventStore, { siteId, removal }: ForeignRemoval, now: number): Promise<void> {
   if (removal === "all") await events.eraseSite(siteId, now)
   else if (removal === "totals") await events.dropTotals(siteId, now)
   else if ("sales" in removal) await events.forgetSales(siteId, removal.sales)
   else if ("visitors" in removal) await events.erasePerson(siteId, removal.visitors, now)
   else if ("sequences" in removal) await events.eraseVisits(siteId, Float64Array.from(removal.sequences), now)
-  else await events.dropImport(siteId, removal.importId, now, removal.run)
+  else if ("importId" in removal) await events.dropImport(siteId, removal.importId, now, removal.run)
+  else {
+    await events.retain(siteId, removal.startedBefore, now)
+    await events.retainTotals(siteId, removal.firstDay, now)
+  }
   await events.emptyLog()
 }
 

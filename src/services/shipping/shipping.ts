@@ -21,6 +21,8 @@ export interface ShippingOptions {
   server: ClickhouseServer
   /** Settings of inserts, such as the quorum of a cluster. */
   settings?: Settings
+  /** Returns whether the node may write to the server: not after its lease is over. Default: it may. */
+  mayShip?(): boolean
   /** Resolves when the server is prepared. Default: it is. */
   prepared?: Promise<unknown>
   siteKey(siteId: number): Promise<Uint8Array>
@@ -51,8 +53,12 @@ export interface Shipping extends BufferShipping {
   settled(): Promise<void>
   /** Deletes from the store the sealed visits that ClickHouse has had for long enough. */
   dropShipped(): Promise<void>
+  /** Returns whether other nodes have to be told that ClickHouse may lack events of this one: what `isLate` says, and after the end all that is left. */
+  isBehind(): boolean
   /** Ends the thread, and what waits for it. The rest is shipped after the next start. */
   stop(): void
+  /** The same, but first gives ClickHouse two seconds for the rest. */
+  end(): Promise<void>
 }
 
 const WAIT_MS = 2_000
@@ -61,12 +67,14 @@ const KEEP_MS = 48 * 3_600_000
 const WATCH_MS = 1_000
 /** Age from which events that ClickHouse lacks are late. */
 const LATE_MS = 10_000
+/** Time for the rest at the end. */
+const END_MS = 2_000
 /** Pause before a thread that has failed is started again, and before a key is read again. */
 const RESTART_MS = 1_000
 
 /** Starts to ship what a store with a spool contains. */
 export function startShipping(options: ShippingOptions): Shipping {
-  const { store, clock, spools = true, spoolBytes, keepMs = KEEP_MS, waitMs = WAIT_MS, onFault = () => {} } = options
+  const { store, clock, spools = true, spoolBytes, keepMs = KEEP_MS, waitMs = WAIT_MS, mayShip = () => true, onFault = () => {} } = options
   const unconfirmed = () => new AppError("unavailable", "Events cannot be stored for now.", { retry_after: 10 })
   const acknowledgements = new Acknowledgements({ clock, waitMs, mayRelyOnDisk: spools, refusal: unconfirmed })
   let isFull = false
@@ -106,7 +114,9 @@ export function startShipping(options: ShippingOptions): Shipping {
     if (record > announced) void store.sync().then(() => synced(record), ignore)
   }
 
+  /** Lets the thread ship what is on disk. Without a lease it waits, and a later call announces the record again. */
   function synced(record: number): void {
+    if (!mayShip()) return
     announced = Math.max(announced, record)
     post({ type: "synced", record })
   }
@@ -153,6 +163,21 @@ export function startShipping(options: ShippingOptions): Shipping {
     if (acknowledgements.isSpooling || isFull) isFull = store.unshipped().bytes >= spoolBytes
   }, WATCH_MS)
   void (options.prepared ?? Promise.resolve()).then(begin, ignore)
+
+  const hasRest = () => store.unshipped().records > 0 || store.hasUnshippedVisits()
+  function settled(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    settling.set(++lastSettling, resolve)
+    post({ type: "settle", id: lastSettling })
+    return promise
+  }
+  function stop(): void {
+    isStopped = true
+    clearInterval(watching)
+    clearTimeout(restart)
+    worker?.terminate()
+    acknowledgements.stop()
+  }
   return {
     get state() {
       if (isFull) return "full"
@@ -162,12 +187,7 @@ export function startShipping(options: ShippingOptions): Shipping {
       lookAtAge()
       return isLate
     },
-    settled() {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      settling.set(++lastSettling, resolve)
-      post({ type: "settle", id: lastSettling })
-      return promise
-    },
+    settled,
     dropShipped: () => store.dropShipped(clock.now() - keepMs, clock.now()),
     refusal() {
       if (isFull) return new AppError("storage_full", "The spool is full.", { retry_after: 10 })
@@ -178,12 +198,15 @@ export function startShipping(options: ShippingOptions): Shipping {
       synced(record)
       return acknowledgements.wait(record)
     },
-    stop() {
-      isStopped = true
-      clearInterval(watching)
-      clearTimeout(restart)
-      worker?.terminate()
-      acknowledgements.stop()
+    isBehind() {
+      lookAtAge()
+      return isLate || (isStopped && hasRest())
+    },
+    stop,
+    async end() {
+      announce()
+      if (hasRest() && !acknowledgements.isSpooling && mayShip()) await Promise.race([settled(), Bun.sleep(END_MS)])
+      stop()
     },
   }
 }

@@ -22,6 +22,7 @@ import changes from "./migrations/0019_changes.sql" with { type: "text" }
 import nodes from "./migrations/0020_nodes.sql" with { type: "text" }
 import turns from "./migrations/0021_turns.sql" with { type: "text" }
 import removals from "./migrations/0022_removals.sql" with { type: "text" }
+import forgottenNodes from "./migrations/0023_forgotten_nodes.sql" with { type: "text" }
 
 /** The migrations of the core's tables. Each plugin has its own list. */
 export const CATALOG_SCHEMA: MigrationList = {
@@ -48,6 +49,7 @@ export const CATALOG_SCHEMA: MigrationList = {
     { name: "0020_nodes", sql: nodes },
     { name: "0021_turns", sql: turns },
     { name: "0022_removals", sql: removals },
+    { name: "0023_forgotten_nodes", sql: forgottenNodes },
   ],
 }
 

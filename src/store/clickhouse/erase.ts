@@ -20,23 +20,15 @@ export interface NodeMoment {
   next: number
 }
 
-/** Which of the chosen visits are hidden: all but those that a node opens later, or only those that a node has opened before. */
-type HiddenPart = { exceptAfter: NodeMoment } | { onlyBefore: NodeMoment }
-
-/** Hides visits of a site from every answer. Their texts stay on disk until `deleteHidden`. */
-export async function hideVisits(clickhouse: Clickhouse, siteId: number, erasure: Erasure, part?: HiddenPart): Promise<void> {
+/** Hides visits of a site from every answer, or only those that a node has opened before a moment. Their texts stay on disk until `deleteHidden`. */
+export async function hideVisits(clickhouse: Clickhouse, siteId: number, erasure: Erasure, before?: NodeMoment): Promise<void> {
   for (const { condition, parameters } of conditionsOf(erasure)) {
-    const early = part ? `and ${conditionOfPart(part)}` : ""
+    const early = before ? `and visit % 256 = ${before.node} and visit < ${before.next}` : ""
     const sql = `insert into visits (site_id, kind, opened_at, visit, version, gone)
       select site_id, kind, opened_at, visit, {version:UInt64}, 1 from visits final where site_id = {site:UInt32} and ${condition} ${early}`
     await clickhouse.run(sql, { parameters: { site: siteId, version: LAST_VERSION, ...parameters } })
   }
 }
-
-const conditionOfPart = (part: HiddenPart): string =>
-  "onlyBefore" in part
-    ? `visit % 256 = ${part.onlyBefore.node} and visit < ${part.onlyBefore.next}`
-    : `(visit % 256 != ${part.exceptAfter.node} or visit < ${part.exceptAfter.next})`
 
 /** Numbers of visits of a kind. */
 interface CountedVisits {

@@ -122,6 +122,7 @@ async function openRotation() {
       log: memoryLog(),
       audit: createAudit({ catalog, clock }),
       settings,
+      nodes: undefined,
       sealedSlugs: [],
     })
   const place = { table: "users", row: 1, purpose: "totp" }

@@ -58,6 +58,17 @@ export interface Spool {
   hasDroppedSpan(siteId: number, kind: SegmentKind): boolean
   /** Returns the sequence before which the engine is known to have all events. Without a spool there is no limit. */
   shippedBelow(): number
+  /** Returns the last removal of another node that was repeated in this store. Its id is 0 before the first one. */
+  repeatedRemoval(): RepeatedRemoval
+  /** Stores which removal of another node was repeated last. */
+  noteRepeatedRemoval(repeated: RepeatedRemoval): void
+}
+
+/** A removal of another node that was repeated. */
+export interface RepeatedRemoval {
+  id: number
+  /** Sequence of the next event at that time, outside the store. */
+  next: number
 }
 
 interface OwnSpool extends Spool {
@@ -124,6 +135,13 @@ export function spoolOf(journal: Journal): OwnSpool {
     counted: (siteId, kind, sequence) => void positions.set(laneOf(siteId, kind), sequence),
     hasDroppedSpan: (siteId, kind) => droppedSpan(db, siteId, kind) !== undefined,
     setDroppedSpan: (siteId, kind, span) => journal.append(() => setDroppedSpan(db, siteId, kind, span)),
+    repeatedRemoval: () => ({ id: readState(db, "repeated_removal"), next: readState(db, "repeated_before") }),
+    noteRepeatedRemoval({ id, next }) {
+      journal.commit(() => {
+        writeState(db, "repeated_removal", id)
+        writeState(db, "repeated_before", next)
+      })
+    },
     shippedBelow() {
       if (below < Number.POSITIVE_INFINITY) follow()
       return below

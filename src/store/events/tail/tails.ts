@@ -160,6 +160,8 @@ type Counter =
   | "node"
   | "moving"
   | "source_kept"
+  | "repeated_removal"
+  | "repeated_before"
 /** A counter of the store, or the flag that a site needs a sweep. */
 type StateKey = Counter | "joined" | `sweep ${number}`
 
