@@ -80,6 +80,12 @@ export interface HiddenVisits {
   delete(signal?: AbortSignal): Promise<void>
 }
 
+/** The retention of the nodes that share the events, each of which has its own copy. */
+export interface RetentionOfNodes {
+  /** Lets the other nodes remove visits and totals now, before their own retention does. Resolves when all that are live have. */
+  retainOnOthers(siteId: number, cutoff: { startedBefore: number; firstDay: string }): Promise<void>
+}
+
 interface OverwriteOptions {
   events: Pick<EventStore, "dropRetired" | "emptyLog">
   shipped: { hidden: HiddenVisits } | undefined

@@ -14,9 +14,9 @@ import type { BeginJob, JobWork } from "../jobs/jobs.ts"
 import type { Report } from "../runtime/control.ts"
 import type { Exclusive } from "../runtime/tasks.ts"
 import type { BesideSettings, InstanceSettings } from "../settings/settings.ts"
-import type { Removals } from "../shipping/removals.ts"
 import type { Sites } from "../sites/sites.ts"
 import type { DataHooks } from "./data-hooks.ts"
+import type { RetentionOfNodes } from "./erasure.ts"
 import { countOld, type RetentionPreview } from "./retention-count.ts"
 import { type Cutoff, cutoffOf, DaysOrNull, midnightOf, readCutoffs, retentionDays, type SiteCutoff, SiteId } from "./retention-cutoffs.ts"
 
@@ -72,7 +72,7 @@ export interface RetentionOptions {
   beginJob: BeginJob
   hooks: DataHooks
   /** What has the events. Undefined when they are only in the data folder. */
-  shipped: ({ clickhouse: Clickhouse } & Pick<Removals, "retainOnOthers">) | undefined
+  shipped: ({ clickhouse: Clickhouse } & RetentionOfNodes) | undefined
   /** Changes settings of the instance. Only in the console. */
   changeSettings?(actor: Actor, changes: object, beside: BesideSettings): Promise<unknown>
   /** Returns bytes and events of columnar segments by site. */
@@ -172,7 +172,7 @@ interface RemovalTerms {
   clock: Pick<Clock, "now">
   audit: Pick<Audit, "writeAlone">
   hooks: DataHooks
-  shipped: Pick<Removals, "retainOnOthers"> | undefined
+  shipped: RetentionOfNodes | undefined
 }
 
 /** Removes the visits and imported totals of a site that are older than the local midnight of a day. */

@@ -18,7 +18,7 @@ import { SEGMENT_KINDS } from "../../store/events/bytes/lanes.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import { StoreFault } from "../../store/events/fault.ts"
 import type { ErasedRows } from "../../store/events/upkeep/upkeep.ts"
-import type { HiddenVisits } from "../erasure/erasure.ts"
+import type { HiddenVisits, RetentionOfNodes } from "../erasure/erasure.ts"
 import type { ForeignRemoval, RemovalJournal, SharedRemoval } from "./removal-journal.ts"
 import type { Shipping } from "./shipping.ts"
 
@@ -36,7 +36,7 @@ export interface RemovalOptions {
 /** Interval at which the store is asked for segments that wait. */
 const POLL_MS = 200
 
-export interface Removals {
+export interface Removals extends RetentionOfNodes {
   /** The store of the node, whose removals also hide the visits on ClickHouse. */
   store: EventStore
   /** Deletes from ClickHouse what removals have hidden there. */
@@ -47,8 +47,6 @@ export interface Removals {
   followRemovals(): Promise<void>
   /** Sets what a repeated removal also removes from the data folder of this node. */
   onRepeated(remove: (siteId: number) => Promise<void>): void
-  /** Lets the other nodes remove visits and totals now, before their own retention does. Resolves when all that are live have. */
-  retainOnOthers(siteId: number, cutoff: { startedBefore: number; firstDay: string }): Promise<void>
 }
 
 /**
