@@ -53,7 +53,7 @@ export interface Shipping extends BufferShipping {
   settled(): Promise<void>
   /** Deletes from the store the sealed visits that ClickHouse has had for long enough. */
   dropShipped(): Promise<void>
-  /** Returns whether other nodes have to be told that ClickHouse may lack events of this one: what `isLate` says, and after the end all that is left. */
+  /** Returns whether ClickHouse may lack events of this node, as other nodes see it: what `isLate` says, and after the end all that is left. */
   isBehind(): boolean
   /** Ends the thread, and what waits for it. The rest is shipped after the next start. */
   stop(): void
