@@ -2,7 +2,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { startInstance, type TestInstance, temporaryFolder } from "../kit.ts"
+import { placesIn } from "../../src/services/runtime/data-folder.ts"
+import { insertJob } from "../../src/store/catalog/jobs.ts"
+import { openEventReader } from "../../src/store/events/reader.ts"
+import { sql } from "../../src/store/sql.ts"
+import { BROWSER, startInstance, type TestInstance, temporaryFolder } from "../kit.ts"
 import { hasClickhouse, startClickhouse, type TestServer } from "../store/clickhouse/server.ts"
 
 setDefaultTimeout(240_000)
@@ -83,5 +87,203 @@ describe.skipIf(!hasClickhouse())("live nodes", () => {
     await lease!.renew()
     while ((await count("1")) === 0) await Bun.sleep(100)
     expect(await summary(one)).toEqual({ visitors: 1, pageviews: 1 })
+  })
+
+  /** Visits in the store of a node, whatever ClickHouse has of it. */
+  function ownVisits({ dataDir }: TestInstance): number {
+    const reader = openEventReader(placesIn(dataDir).events, { cacheBytes: 1 << 20 })
+    const visits = reader.snapshot(1, "visits", "all").parts.reduce((sum, part) => sum + part.visits, 0)
+    reader.close()
+    return visits
+  }
+
+  /** Returns whether a promise settles within a second. */
+  const settlesSoon = (promise: Promise<unknown>) => Promise.race([promise.then(() => true), Bun.sleep(1_000).then(() => false)])
+
+  /** Waits while a node follows the removals of others, as it does each second. */
+  async function whileFollowing<T>({ app }: TestInstance, promise: Promise<T>): Promise<T> {
+    let isDone = false
+    const done = () => {
+      isDone = true
+    }
+    void promise.then(done, done)
+    for (; !isDone; await Bun.sleep(100)) await app.instance.shipped!.followRemovals()
+    return promise
+  }
+
+  test("have all removed a person when the erasure ends, and a folder that returns does so first", async () => {
+    await using one = await first()
+    await one.app.instance.sites.configure(1, { identity_mode: "identified" })
+    await using two = await second(one)
+    await using three = await second(one)
+    for (const [node, address] of [
+      [one, "198.51.100.1"],
+      [two, "198.51.100.2"],
+      [three, "198.51.100.3"],
+    ] as const)
+      expect(await node.collect(view("/account", { x: "anna" }), { address })).toMatchObject({ status: 202 })
+    expect(await three.collect(view("/account", { x: "bert" }), { address: "198.51.100.4" })).toMatchObject({ status: 202 })
+    await three.stop()
+    const { people, shipped } = one.app.instance
+    const pseudonyms = await people.pseudonymsOf(one.site, await people.find(one.site, "anna"))
+    expect(await one.app.erasure.person(1, pseudonyms)).toMatchObject({ visits: 3 })
+    expect(await summary(one)).toEqual({ visitors: 1, pageviews: 1 })
+    const abort = new AbortController()
+    const deleting = shipped!.hidden.delete(abort.signal).catch(() => {})
+    expect(await settlesSoon(deleting)).toBe(false)
+    expect([await count("gone = 0"), ownVisits(one), ownVisits(two), ownVisits(three)]).toEqual([1, 0, 1, 2])
+    const live = () => one.app.instance.catalog.all(sql`select number from nodes join removals on id > removed_to order by number`)
+    await two.app.instance.shipped!.followRemovals()
+    expect(ownVisits(two)).toBe(0)
+    const gone = async () => (await running.clickhouse.rows("select 1 from visits where gone = 0 and visit % 256 < 3")).length === 0
+    while (!(await gone())) await Bun.sleep(100)
+    abort.abort()
+    await deleting
+    expect(await live()).toEqual([{ number: 3 }])
+
+    await using again = await startInstance({ clickhouse: running.server, joining: one, dataDir: three.dataDir })
+    expect(ownVisits(again)).toBe(1)
+    // A removal that waits for ClickHouse must not remove what arrives meanwhile, also after another start.
+    await one.app.instance.events.eraseSite(1, one.clock.now())
+    await again.stop()
+    await using third = await startInstance({ clickhouse: running.server, joining: one, dataDir: three.dataDir })
+    expect(ownVisits(third)).toBe(0)
+    expect(await third.collect(view("/new"), { address: "198.51.100.5" })).toMatchObject({ status: 202 })
+    await third.stop()
+    await using fourth = await startInstance({ clickhouse: running.server, joining: one, dataDir: three.dataDir })
+    await fourth.app.instance.shipped!.followRemovals()
+    for (const node of [one, fourth]) expect(await summary(node)).toEqual({ visitors: 1, pageviews: 1 })
+  })
+
+  test("have all removed what retention removes for a person in the console, and what an undone import had", async () => {
+    await using one = await first()
+    await using two = await second(one)
+    expect(await two.collect(view("/old"), { address: "198.51.100.1" })).toMatchObject({ status: 202 })
+    two.clock.advance(40 * 86_400_000)
+    expect(await two.collect(view("/new"), { address: "198.51.100.2" })).toMatchObject({ status: 202 })
+    const removing = one.app.operations["retention.run"]({ site_id: 1, retention_days: 30 }, () => {})
+    expect(await settlesSoon(removing)).toBe(false)
+    expect([await count("1"), ownVisits(two)]).toEqual([1, 2])
+    expect(await whileFollowing(two, removing)).toEqual({ visits: 1 })
+    expect(ownVisits(two)).toBe(1)
+    await two.app.instance.events.importTotals({ siteId: 1, importId: 5, run: 1 }, "imported_pages", [
+      { day: "2026-10-01", texts: { hostname: "shop.example", page: "/old" }, counts: { visitors: 7 } },
+    ])
+    await two.app.instance.events.shipped(AbortSignal.timeout(20_000))
+    const undoing = one.app.instance.events.dropImport(1, 5, one.clock.now())
+    expect(await settlesSoon(undoing)).toBe(false)
+    await whileFollowing(two, undoing)
+    expect(two.app.instance.events.importCursor(5, 1)).toBeUndefined()
+    expect(await running.clickhouse.rows("select 1 from totals final")).toEqual([])
+  })
+
+  test("say that events may be missing while one is lost, until it is forgotten", async () => {
+    await using one = await first()
+    const { catalog, lease, hasLateEvents, nodes } = one.app.instance
+    const lost = await second(one)
+    await lost.stop()
+    await lease!.renew()
+    expect([nodes!.live(), hasLateEvents()]).toEqual([[1], false])
+    await catalog.run(sql`update nodes set expires_at = 1 where number = 2`)
+    await lease!.renew()
+    expect(hasLateEvents()).toBe(true)
+    const job = {
+      organization_id: null,
+      site_id: null,
+      payload: {},
+      run_at: 0,
+      created_by: null,
+      created_at: 0,
+      key: "",
+      slot: null,
+      node: 2,
+    }
+    await insertJob(catalog, { ...job, kind: "sites.forget-takeouts" })
+    await one.app.instance.events.eraseSite(1, one.clock.now())
+    const forget = (number: number) => one.app.operations["node.forget"]({ number })
+    await expect(forget(1)).rejects.toMatchObject({ code: "invalid_state", members: { state: "live" } })
+    await expect(forget(9)).rejects.toMatchObject({ code: "not_found" })
+    await forget(2)
+    await expect(forget(2)).rejects.toMatchObject({ code: "invalid_state", members: { state: "forgotten" } })
+    await lease!.renew()
+    expect(hasLateEvents()).toBe(false)
+    expect(await one.app.operations["node.list"]({})).toMatchObject([
+      { number: 1, state: "live", late_since: null },
+      { number: 2, state: "forgotten", late_since: null },
+    ])
+    expect(await catalog.all(sql`select state from jobs where node = 2`)).toEqual([{ state: "cancelled" }])
+    await one.app.instance.shipped!.followRemovals()
+    expect(await catalog.all(sql`select id from removals`)).toEqual([])
+    const returned = startInstance({ clickhouse: running.server, joining: one, dataDir: lost.dataDir })
+    await expect(returned).rejects.toMatchObject({ exit: "configuration", message: expect.stringContaining("node 2, which was forgotten") })
+    await lost[Symbol.asyncDispose]()
+  })
+
+  const purchase = (order: string, amount: number) => ({
+    ...view("/thanks"),
+    ...{ n: "Purchase", p: { order_id: order }, $: { amount, currency: "EUR" } },
+  })
+
+  test("fold the sales of both once when they do it at the same time, and announce each transaction once", async () => {
+    await using one = await first()
+    await using two = await second(one)
+    const both = [one, two]
+    const announced: unknown[] = []
+    for (const { app } of both)
+      app.instance.outbox.register({
+        name: "test",
+        events: ["revenue.recorded"],
+        consume: async ({ payload }) => void announced.push((payload as { order_id: string }).order_id),
+      })
+    const rounds = 3
+    for (let round = 0; round < rounds; round++) {
+      await Promise.all(
+        both.flatMap((node, at) =>
+          Array.from({ length: 5 }, (_, sale) =>
+            node.collect(purchase(`${round} ${at} ${sale}`, 10), { address: `198.51.100.${10 * at + sale}` }),
+          ),
+        ),
+      )
+      for (const { app } of both) await app.instance.lease!.renew()
+      one.clock.advance(10_000)
+      await Bun.sleep(300) // the confirmation of what was acknowledged is recorded
+      await Promise.all(both.map(({ runJobs }) => runJobs()))
+      one.clock.advance(10_000)
+      await Promise.all(both.map(({ runJobs }) => runJobs()))
+      // As after an interruption between publishing and taking note of it.
+      await one.rows(({ run }) => run(sql`delete from revenue_announced`))
+    }
+    for (const { runJobs } of both) await runJobs()
+    const cookie = await one.signIn({ role: "owner" })
+    const { body } = await one.api.get("/api/private/sites/1/revenue/transactions?limit=100", undefined, { cookie })
+    const orders = (body as { data: { order_id: string }[] }).data.map(({ order_id }) => order_id)
+    expect(orders).toHaveLength(rounds * 10)
+    expect(new Set(orders).size).toBe(rounds * 10)
+    expect(announced.sort()).toEqual(orders.sort())
+  })
+
+  test("count the clicks of both on a link", async () => {
+    await using one = await first()
+    await using two = await second(one)
+    const cookie = await one.signIn({ role: "owner" })
+    const made = await one.api.send("POST", "/api/private/sites/1/links", { destination: "https://shop.example/a" }, undefined, { cookie })
+    const { id, slug } = made.body as { id: number; slug: string }
+    await two.app.instance.changes!.poll()
+    for (const [node, clicks] of [
+      [one, 3],
+      [two, 4],
+    ] as const)
+      for (let click = 0; click < clicks; click++) {
+        const request = new Request(`http://localhost/l/${slug}`, { headers: { "user-agent": BROWSER } })
+        expect((await node.fetch(request, `198.51.100.${click}`)).status).toBe(302)
+      }
+    for (const { app } of [one, two]) await app.collector.recorded()
+    one.clock.advance(16_000)
+    await Promise.all([one, two].map(({ runJobs }) => runJobs()))
+    for (const { runJobs } of [one, two]) await runJobs() // one waits while the other counts
+    for (const { app, api } of [one, two]) {
+      await app.instance.changes!.poll()
+      expect((await api.get(`/api/private/sites/1/links/${id}`, undefined, { cookie })).body).toMatchObject({ clicks: { human: 7 } })
+    }
   })
 })
