@@ -158,10 +158,13 @@ export function answerTask(snapshot: Snapshot, task: Exclude<Task, RowTablesTask
   return (QUERIES[task.kind] as QueryFunction)(known, task.query, check)
 }
 
-/** Number of attempts at a query whose texts are erased while it runs. Erasures are rare, and take longer than most queries. */
-const ATTEMPTS = 5
+/**
+ * Number of attempts at a query whose snapshot does not hold. Erasures of texts are rare, and take longer than most queries. On ClickHouse a
+ * query over visits that change all the time finds at each attempt what else it has to read at the same moment.
+ */
+const ATTEMPTS = 20
 
-/** Computes an answer again, from another snapshot, when texts of its snapshot were erased meanwhile. */
+/** Computes an answer again, from another snapshot, when texts of its snapshot were erased or visits were changed meanwhile. */
 export function repeatOutdated<Result>(attempt: () => Result): Result {
   for (let left = ATTEMPTS; ; left--) {
     try {

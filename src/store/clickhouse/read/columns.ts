@@ -46,6 +46,10 @@ const WIDE = ["started_at", "sequence", "r.amount"]
 /** The columns of the table that units consist of. */
 export const columnsOf = (units: readonly string[]): string[] => [...new Set(units.flatMap((unit) => UNITS[unit]!))]
 
+/** The units that contain some columns of the table. */
+export const unitsWith = (columns: readonly string[]): string[] =>
+  Object.keys(UNITS).filter((unit) => UNITS[unit]!.some((column) => columns.includes(column)))
+
 /** A column in memory. */
 export type ReadColumn = Uint32Array | Float64Array
 

@@ -8,7 +8,7 @@ import type { Dictionary, EventReader, Imports, Part, Snapshot, VisitorNumbers }
 import { Results } from "../../events/results.ts"
 import { type AskedSlice, ReadAhead } from "./ahead.ts"
 import type { Channel } from "./channel.ts"
-import { bundleOf, decodeUnits, type ReadColumn, TEXT_COLUMNS } from "./columns.ts"
+import { bundleOf, columnsOf, decodeUnits, type ReadColumn, TEXT_COLUMNS, unitsWith } from "./columns.ts"
 import type { NativeBlock } from "./native.ts"
 import { SiteNumbers } from "./numbers.ts"
 import { SlicePart } from "./slice-part.ts"
@@ -41,24 +41,35 @@ const MIN_RESULT_BYTES = 4 << 20
 /** Number of sites whose slices and numbers are in memory. */
 const MAX_SITES = 200
 
+/** Number of queries for which the units of a query are remembered: more than a dashboard has reports, and than a query has attempts. */
+const RECENT_QUERIES = 32
+
 interface SiteState {
   numbers: SiteNumbers
-  slices: Map<SegmentKind, SliceList>
+  kinds: Map<SegmentKind, KindState>
   /** Ids of the slices whose texts are all numbered, by the name of the dictionary. */
   numbered: Map<DictionaryName, ReadonlySet<number>>
   /** Ids of the totals whose texts are all numbered. */
   totals: Set<number>
-  /** Ids of the slices whose visitors are all numbered. */
-  visitors: Set<number>
+  /** Columns of the table whose texts or visitors are numbered, because a slice was read with them. */
+  decoded: WeakMap<Slice, Set<string>>
+}
+
+/** The visits of a site, or its records of a kind. */
+interface KindState {
+  slices: SliceList
+  /** Number of queries so far. */
+  queries: number
+  /** Units that queries have read, with the number of the last one. */
+  units: Map<string, number>
   /** What the last queries found changed, until one finds nothing. */
   outdated: Outdated | undefined
 }
 
-/** Openings of the visits that changed while a query ran, half-open, and the units that it had read. */
+/** Openings of the visits that changed while a query ran, half-open. */
 interface Outdated {
   from: number
   to: number
-  units: Set<string>
   /** Whether a snapshot was made because of it, and found nothing more so far. */
   isSettled: boolean
 }
@@ -85,15 +96,13 @@ class ClickhouseReader implements EventReader {
     this.#cache.beginReport()
     this.#ahead.clear()
     const state = this.#stateOf(siteId)
-    if (state.outdated?.isSettled) state.outdated = undefined
-    else if (state.outdated) state.outdated.isSettled = true
     const read = this.#partsOf(siteId, state, kind, imports)
     const others = alongside && this.#partsOf(siteId, state, alongside, imports)
     const slices = [...read.slices, ...(others?.slices ?? [])]
     const local = this.#local.snapshot(siteId, kind)
     const shown = imports === "all" ? [] : imports
     const totals = kind === "visits" && shown.length > 0 ? this.#totalsOf(siteId, state, read.lister, shown) : []
-    const unnumbered = slices.filter(({ id }) => !state.visitors.has(id))
+    const unnumbered = slices.filter((slice) => !state.decoded.get(slice)?.has("visitor"))
     return {
       siteId,
       // Each of the other visits has at most one visitor that has no number yet.
@@ -137,14 +146,7 @@ class ClickhouseReader implements EventReader {
     let state = this.#sites.get(siteId)
     if (!state) {
       if (this.#sites.size >= MAX_SITES) this.#sites.clear()
-      state = {
-        numbers: new SiteNumbers(),
-        slices: new Map(),
-        numbered: new Map(),
-        totals: new Set(),
-        visitors: new Set(),
-        outdated: undefined,
-      }
+      state = { numbers: new SiteNumbers(), kinds: new Map(), numbered: new Map(), totals: new Set(), decoded: new WeakMap() }
       this.#sites.set(siteId, state)
     }
     return state
@@ -159,14 +161,24 @@ class ClickhouseReader implements EventReader {
       .map((listed) => new RemoteTotals(listed, options))
   }
 
-  #partsOf(siteId: number, state: SiteState, kind: SegmentKind, imports: Imports): KindParts {
-    let list = state.slices.get(kind)
-    if (!list) {
-      list = new SliceList(() => ++this.#lastSlice)
-      state.slices.set(kind, list)
+  /** Begins a query on the visits or records of a kind. */
+  #kindOf(state: SiteState, kind: SegmentKind): KindState {
+    let ofKind = state.kinds.get(kind)
+    if (!ofKind) {
+      ofKind = { slices: new SliceList(() => ++this.#lastSlice), queries: 0, units: new Map(), outdated: undefined }
+      state.kinds.set(kind, ofKind)
     }
+    ofKind.queries++
+    if (ofKind.outdated?.isSettled) ofKind.outdated = undefined
+    else if (ofKind.outdated) ofKind.outdated.isSettled = true
+    for (const [unit, query] of ofKind.units) if (query < ofKind.queries - RECENT_QUERIES) ofKind.units.delete(unit)
+    return ofKind
+  }
+
+  #partsOf(siteId: number, state: SiteState, kind: SegmentKind, imports: Imports): KindParts {
+    const ofKind = this.#kindOf(state, kind)
     const lister = new Lister(this.#channel, { siteId, kind }, this.#check)
-    const slices = list.follow(lister).map((slice) => this.#settled(lister, state, slice))
+    const slices = ofKind.slices.follow(lister).map((slice) => this.#settled(lister, state, ofKind, slice))
     /** Units that this snapshot has read so far. Further slices are read with all of them at once. */
     const units = new Set<string>()
     const isMissing = (slice: Slice, unit: string) => this.#cache.get(`${slice.id} ${firstOf(unit)}`) === undefined
@@ -177,6 +189,7 @@ class ClickhouseReader implements EventReader {
     /** Place of the slice that was read last. */
     let last = Number.NaN
     const read = (slice: Slice, unit: string, column: string): ReadColumn => {
+      for (const one of bundleOf(unit)) ofKind.units.set(one, ofKind.queries)
       const known = this.#cache.get(`${slice.id} ${column}`) as ReadColumn | undefined // a name always stands for the same type
       if (known) return known
       for (const one of bundleOf(unit)) units.add(one)
@@ -187,38 +200,31 @@ class ClickhouseReader implements EventReader {
         for (const next of slices.slice(place + 1, place + 1 + AHEAD))
           if (next.importId === slice.importId && isMissing(next, unit)) this.#ahead.add(next, () => ask(next, unit))
       last = place
-      return this.#received(lister, state, slice, asked, units).get(column)!
+      return this.#received(lister, state, ofKind, slice, asked).get(column)!
     }
     const parts = slices.filter(({ visits }) => visits > 0).map((slice) => new SlicePart(siteId, slice, read))
-    return { lister, slices, parts: visibleParts(parts, imports) }
+    return { lister, ofKind, slices, parts: visibleParts(parts, imports) }
   }
 
   /**
-   * Returns a slice as it is at one moment. If its visits changed during the last attempt at a query, all columns that the attempt read are
-   * read again here, together with what the slice is now, so that nothing can change between the two.
+   * Returns a slice as it is at one moment. If its visits changed during the last attempt at a query, or since the last query, all columns that
+   * recent queries needed are read here, together with what the slice is now, so that nothing can change between the two.
    */
-  #settled(lister: Lister, state: SiteState, slice: Slice): Slice {
-    const { outdated } = state
-    if (!outdated || slice.importId !== 0 || slice.from >= outdated.to || slice.to <= outdated.from) return slice
-    const units = [...outdated.units]
+  #settled(lister: Lister, state: SiteState, { slices, outdated, units: recent }: KindState, slice: Slice): Slice {
+    const isOutdated = outdated && slice.from < outdated.to && slice.to > outdated.from
+    if (slice.importId !== 0 || recent.size === 0 || !(isOutdated || slices.isChanging(slice))) return slice
+    const units = [...recent.keys()]
     const { blocks, slice: current } = lister.current(slice, units)
-    const settled = { ...current, id: ++this.#lastSlice }
+    const settled = slices.replace(slice, current)
     this.#keep(state, settled, units, blocks)
     return settled
   }
 
-  #received(
-    lister: Lister,
-    state: SiteState,
-    slice: Slice,
-    { query, units }: AskedSlice,
-    allUnits: ReadonlySet<string>,
-  ): Map<string, ReadColumn> {
+  #received(lister: Lister, state: SiteState, ofKind: KindState, slice: Slice, { query, units }: AskedSlice): Map<string, ReadColumn> {
     const blocks = lister.receive(query, slice)
     if (!blocks) {
-      const { from, to, units: former } = state.outdated ?? { ...slice, units: new Set<string>() }
-      const all = new Set([...former, ...allUnits])
-      state.outdated = { from: Math.min(from, slice.from), to: Math.max(to, slice.to), units: all, isSettled: false }
+      const { from, to } = ofKind.outdated ?? slice
+      ofKind.outdated = { from: Math.min(from, slice.from), to: Math.max(to, slice.to), isSettled: false }
       throw new OutdatedSnapshot("Visits were changed since the snapshot")
     }
     return this.#keep(state, slice, units, blocks)
@@ -227,7 +233,7 @@ class ClickhouseReader implements EventReader {
   #keep(state: SiteState, slice: Slice, units: readonly string[], blocks: readonly NativeBlock[]): Map<string, ReadColumn> {
     const columns = decodeUnits(units, blocks, state.numbers)
     for (const [name, column] of columns) this.#cache.set(`${slice.id} ${name}`, column)
-    if (units.includes("visit visitor")) state.visitors.add(slice.id)
+    state.decoded.set(slice, new Set([...(state.decoded.get(slice) ?? []), ...columnsOf(units)]))
     return columns
   }
 
@@ -235,9 +241,13 @@ class ClickhouseReader implements EventReader {
   #dictionary(state: SiteState, name: DictionaryName, kinds: readonly KindParts[]): Dictionary {
     const dictionary = state.numbers.dictionary(name)
     const numbered = state.numbered.get(name)
-    for (const { lister, slices } of kinds) {
-      const missing = slices.filter(({ id }) => !numbered?.has(id))
+    const columns = columnsWith(name)
+    const isNumbered = (slice: Slice) => numbered?.has(slice.id) || columns.every((column) => state.decoded.get(slice)?.has(column))
+    for (const { lister, ofKind, slices } of kinds) {
+      const missing = slices.filter((slice) => !isNumbered(slice))
       if (missing.length === 0) continue
+      // Of a slice that changes before the next query they are then known without asking.
+      for (const unit of unitsWith(columns)) ofKind.units.set(unit, ofKind.queries)
       const from = Math.min(...missing.map((slice) => slice.from))
       const to = Math.max(...missing.map((slice) => slice.to))
       for (const text of textsOf(lister, state.numbers, name, from, to)) dictionary.number(text)
@@ -252,6 +262,7 @@ const AHEAD = 2
 
 interface KindParts {
   lister: Lister
+  ofKind: KindState
   slices: readonly Slice[]
   parts: readonly Part[]
 }
@@ -292,11 +303,12 @@ const propertyOf = (name: DictionaryName, numbers: SiteNumbers): string =>
 /** Name of the first column of a unit. */
 const firstOf = (unit: string): string => (unit.includes(" ") || unit === "starts" || unit === "sequences" ? unit : `${unit} row`)
 
-function textsOf(lister: Lister, numbers: SiteNumbers, name: DictionaryName, from: number, to: number): string[] {
-  if (isPropertyDictionary(name)) return lister.propertyValues(propertyOf(name, numbers), from, to)
-  const columns = Object.keys(TEXT_COLUMNS).filter((column) => TEXT_COLUMNS[column] === name)
-  return lister.texts(columns, from, to)
-}
+/** Returns the columns of the table that contain the texts of a dictionary. */
+const columnsWith = (name: DictionaryName): string[] =>
+  isPropertyDictionary(name) ? ["p.value"] : Object.keys(TEXT_COLUMNS).filter((column) => TEXT_COLUMNS[column] === name)
+
+const textsOf = (lister: Lister, numbers: SiteNumbers, name: DictionaryName, from: number, to: number): string[] =>
+  isPropertyDictionary(name) ? lister.propertyValues(propertyOf(name, numbers), from, to) : lister.texts(columnsWith(name), from, to)
 
 /** Returns native visits, and of imports those on visible days. */
 function visibleParts(parts: readonly SlicePart[], imports: Imports): Part[] {

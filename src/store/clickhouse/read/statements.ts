@@ -26,25 +26,26 @@ const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 /** For how long the visits of an hour are listed apart from those of other hours: longer than a visit can change. */
 const HOURLY_MS = 2 * DAY_MS
+const ALL_TIME = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER }
 
 const SOURCE = "site_id = {site:UInt32} and kind = {kind:String}"
 const MONTH = "toYYYYMM(fromUnixTimestamp64Milli(opened_at, 'UTC'))"
 const FROM = "from visits final"
 
 /** Lists the parts on disk of each month. Parts never change: an insertion, a merge or a deletion leads to others. */
-const PARTS = `select toUInt32(partition) as month, arrayStringConcat(arraySort(groupArray(name)), ' ') as state
+const PARTS = `select toUInt32(partition) as month, arrayStringConcat(arraySort(groupArray(name)), ' ') as names
   from system.parts where active and database = currentDatabase() and table = 'visits' group by month`
 
-/** Sums up what a site has in some months, without `final`: any insertion and any merge of its visits changes the sum. */
-const MONTHS = `select ${MONTH} as month, concat(toString(count()), ' ', toString(sum(cityHash64(visit, version, gone)))) as state
-  from visits where ${SOURCE} and month in {months:Array(UInt32)} group by month`
+/** The first and the last opening in parts that are not known yet. One of them can contain former parts, too. */
+const ADDITIONS = `select ${MONTH} as month, min(opened_at) as first, max(opened_at) as last
+  from visits where ${SOURCE} and month in {months:Array(UInt32)} and not has(splitByChar(' ', {known:String}), _part) group by month`
 
 const BUCKETS = `select ${MONTH} as month, import_id, run,
     if(opened_at >= {hourly:Int64}, ${HOUR_MS}, ${DAY_MS}) as step, intDiv(opened_at, step) * step as since,
     since + step as until, count() as visits, sum(length(e.offset)) as events, sum(cityHash64(visit, version)) as mark,
     min(started_at) as min_start, max(started_at) as max_start, max(started_at + length) as max_at,
     max(started_at + (arrival + 1) * ${ARRIVAL_UNIT_MS}) as last_arrival
-  ${FROM} where ${SOURCE} and month in {months:Array(UInt32)}
+  ${FROM} where ${SOURCE} and month in {months:Array(UInt32)} and opened_at >= {from:Int64} and opened_at < {to:Int64}
   group by month, import_id, run, step, since order by since, import_id, run`
 
 const TOTALS = `select node, segment, import_id, run, kind, rows, first_day, last_day from totals final where site_id = {site:UInt32}
@@ -66,28 +67,30 @@ export class Lister {
     this.#check = check
   }
 
-  /** Returns the state of each month on disk, of all sites and kinds. */
-  parts(): Map<number, string> {
-    return this.#states(PARTS)
-  }
-
-  /** Returns the state of some months of the site and kind. Those without visits are left out. */
-  months(months: readonly number[]): Map<number, string> {
-    return months.length === 0 ? new Map() : this.#states(MONTHS, { months })
-  }
-
-  #states(sql: string, parameters: Readonly<Record<string, readonly number[]>> = {}): Map<number, string> {
-    const months = new Map<number, string>()
-    for (const block of this.#read(sql, parameters)) {
-      const [month, state] = [numbers(block, "month"), texts(block, "state")]
-      for (let row = 0; row < block.rows; row++) months.set(month[row]!, state[row]!)
+  /** Returns the names of the parts on disk of each month, of all sites and kinds. */
+  parts(): Map<number, string[]> {
+    const months = new Map<number, string[]>()
+    for (const block of this.#read(PARTS)) {
+      const [month, names] = [numbers(block, "month"), texts(block, "names")]
+      for (let row = 0; row < block.rows; row++) months.set(month[row]!, names[row]!.split(" "))
     }
     return months
   }
 
-  buckets(months: readonly number[]): Bucket[] {
+  /** Returns the first and the last opening of the visits in the parts of months that are not known. Months without any are left out. */
+  additions(months: readonly number[], known: readonly string[]): Map<number, { first: number; last: number }> {
+    const spans = new Map<number, { first: number; last: number }>()
+    for (const block of this.#read(ADDITIONS, { months, known: known.join(" ") })) {
+      const [month, first, last] = [numbers(block, "month"), numbers(block, "first"), numbers(block, "last")]
+      for (let row = 0; row < block.rows; row++) spans.set(month[row]!, { first: first[row]!, last: last[row]! })
+    }
+    return spans
+  }
+
+  /** Lists what there is in months, as far as it was opened in a range, half-open. */
+  buckets(months: readonly number[], { from, to } = ALL_TIME): Bucket[] {
     const hourly = Math.floor((Date.now() - HOURLY_MS) / DAY_MS) * DAY_MS
-    return this.#read(BUCKETS, { months, hourly }).flatMap((block) => {
+    return this.#read(BUCKETS, { months, hourly, from, to }).flatMap((block) => {
       const column = (name: string) => numbers(block, name)
       const [month, importId, run, from, to] = [column("month"), column("import_id"), column("run"), column("since"), column("until")]
       const [visits, events, minStart, maxStart] = [column("visits"), column("events"), column("min_start"), column("max_start")]
