@@ -264,9 +264,9 @@ export type AuditCheckResponse = Static<typeof AuditCheckResponse>
 export type SystemResponse = Awaited<ReturnType<Console["system"]>>
 export type StorageResponse = Awaited<ReturnType<Console["storage"]["report"]>>
 export type RetentionResponse = Awaited<ReturnType<Console["retention"]["list"]>>
-export type IngestionResponse = ReturnType<Console["ingestion"]["minutes"]>
+export type IngestionResponse = Awaited<ReturnType<Console["ingestion"]["minutes"]>>
 export type IngestionMinute = IngestionResponse["data"][number]
-type Sample = ReturnType<Console["ingestion"]["rejected"]>[number]
+type Sample = Awaited<ReturnType<Console["ingestion"]["rejected"]>>[number]
 /** A dropped event. */
 export type SampleResponse = Pick<Sample, "site_id" | "reason" | "page" | "country"> & { at: string; host: string; browser_family: string }
 export type LogLineResponse = Omit<ReturnType<Console["logLines"]>[number], "at"> & { at: string }

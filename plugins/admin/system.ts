@@ -187,8 +187,8 @@ export const storageRoutes = (host: Host) => {
     })
     .get(
       "/admin/ingestion/rejected/sample",
-      ({ query }) => ({
-        data: ingestion.rejected(query).map(({ at, hostname, browser, ...sample }) => ({
+      async ({ query }) => ({
+        data: (await ingestion.rejected(query)).map(({ at, hostname, browser, ...sample }) => ({
           at: instantText(at),
           ...sample,
           host: hostname,

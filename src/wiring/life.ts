@@ -51,6 +51,9 @@ interface Ending {
   log: Log
 }
 
+/** Time to send other nodes what was counted last. A server that does not answer must not delay the end. */
+const SENDING_MS = 2_000
+
 /** Ends an instance after its web server has stopped: commits waiting events, ends the jobs, closes the stores, in this order. */
 export async function end({ instance, engine, collector, plugins, memberships, console, timers, onlineRestore, control, log }: Ending) {
   collector.stop()
@@ -61,6 +64,7 @@ export async function end({ instance, engine, collector, plugins, memberships, c
   // Losing these counts is acceptable. A full disk must not prevent an orderly stop.
   await memberships.keyUsage.flush().catch((error) => log.warn("counts of keys' requests were lost", { error }))
   await console.ingestion.task.run(AbortSignal.abort()).catch((error) => log.warn("counts of events were lost", { error }))
+  if (instance.shipped) await Promise.race([instance.shipped.tallies.send(), Bun.sleep(SENDING_MS)]).catch(() => {}) // repeated at the next start
   await plugins.stop()
   // Nothing writes to the stores any more, but they are still open.
   await onlineRestore.backUpCurrent(instance.backups).catch((error) => log.error("the backup could not be restored", { error }))

@@ -98,7 +98,7 @@ describe.skipIf(!hasClickhouse())("nodes of one instance", () => {
     await using again = await startInstance({ clickhouse: running.server, joining: one, dataDir: one.dataDir })
     const { events, shipped, catalog } = again.app.instance
     expect(again.app.instance.nodes!.own).toBe(1)
-    expect(events.hasPeople(1)).toBe(true)
+    expect(await events.hasPeople(1)).toBe(true)
     expect(await again.app.instance.people.find(site, "anna")).toEqual([])
     expect(await again.collect(view("bert", "later"), { address: "198.51.100.2" })).toMatchObject({ status: 202 })
     again.clock.advance(3_600_000)

@@ -97,7 +97,11 @@ test("redirects a click that cannot be stored and counts it as refused", async (
   expect((await stand.visit(`/l/${slug}`)).headers.get("location")).toBe(destination)
   await stand.recorded()
   expect(stand.instance.log.lines.filter(({ level }) => level === "error")).toEqual([])
-  expect(stand.instance.app.console.ingestion.minutes({}).totals).toMatchObject({ accepted: 0, refused_queue: 0, refused_storage: 1 })
+  expect((await stand.instance.app.console.ingestion.minutes({})).totals).toMatchObject({
+    accepted: 0,
+    refused_queue: 0,
+    refused_storage: 1,
+  })
 })
 
 test("stores the click that uses up a limit, and all clicks before it, before its redirect", async () => {
@@ -115,7 +119,7 @@ test("redirects the click that uses up a limit even if it cannot be stored", asy
   expect((await stand.visit(`/l/${slug}`)).headers.get("location")).toBe(destination)
   expect((await stand.visit(`/l/${slug}`)).status).toBe(410)
   expect(stand.instance.log.lines.filter(({ level }) => level === "error")).toEqual([])
-  expect(stand.instance.app.console.ingestion.minutes({}).totals).toMatchObject({ accepted: 0, refused_storage: 1 })
+  expect((await stand.instance.app.console.ingestion.minutes({})).totals).toMatchObject({ accepted: 0, refused_storage: 1 })
 })
 
 test("loses no click of a burst that is larger than what may wait for the disk", async () => {
@@ -128,7 +132,7 @@ test("loses no click of a burst that is larger than what may wait for the disk",
   const answers = Array.from({ length: 2_500 }, () => stand.visit(`/l/${slug}`, { address }))
   for (const answer of await Promise.all(answers)) expect(answer.headers.get("location")).toBe(destination)
   await stand.recorded()
-  expect(stand.instance.app.console.ingestion.minutes({}).totals).toMatchObject({ accepted: 2_501, refused_queue: 0 })
+  expect((await stand.instance.app.console.ingestion.minutes({})).totals).toMatchObject({ accepted: 2_501, refused_queue: 0 })
   expect((await stand.ask("GET", `${PATH}/${id}/stats?period=today`)).body.clicks).toMatchObject({ total: 2_501 })
 })
 
@@ -153,7 +157,7 @@ test("answers at most 1,000 clicks while the event store is locked, and the othe
   other.run("rollback")
   other.close()
   await stand.recorded()
-  expect(console.ingestion.minutes({}).totals).toMatchObject({ accepted: 1_001, refused_queue: 25 })
-  expect(console.ingestion.minutes({ site: "1" }).totals).toMatchObject({ refused_queue: 25 })
+  expect((await console.ingestion.minutes({})).totals).toMatchObject({ accepted: 1_001, refused_queue: 25 })
+  expect((await console.ingestion.minutes({ site: "1" })).totals).toMatchObject({ refused_queue: 25 })
   expect((await stand.ask("GET", `${PATH}/${id}/stats?period=today`)).body.clicks).toMatchObject({ total: 1_001 })
 })

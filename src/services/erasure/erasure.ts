@@ -4,6 +4,7 @@ import type { Takeouts } from "../export/takeouts.ts"
 import type { VisibleImports } from "../imports/visible-imports.ts"
 import type { People } from "../people/people.ts"
 import type { Exclusive } from "../runtime/tasks.ts"
+import type { StoredTallies } from "../tallies/tallies.ts"
 import type { DataHooks, Removed } from "./data-hooks.ts"
 
 /**
@@ -25,6 +26,7 @@ export interface Erasure {
 interface ErasureOptions {
   events: Pick<EventStore, "eraseSite" | "erasePerson" | "dropTotals" | "dropRetired" | "emptyLog">
   shipped: { hidden: HiddenVisits } | undefined
+  tallies: Pick<StoredTallies, "forget">
   imports: Pick<VisibleImports, "clear">
   people: Pick<People, "numberOf">
   clock: Clock
@@ -33,14 +35,15 @@ interface ErasureOptions {
   takeouts: Pick<Takeouts, "drop">
 }
 
-export function createErasure({ events, shipped, imports, people, clock, exclusive, hooks, takeouts }: ErasureOptions): Erasure {
+export function createErasure({ events, shipped, tallies, imports, people, clock, exclusive, hooks, takeouts }: ErasureOptions): Erasure {
   return {
     site: (siteId) =>
       exclusive.run(async () => {
         await imports.clear(siteId)
         const visits = await events.eraseSite(siteId, clock.now())
         const imported_totals = await events.dropTotals(siteId, clock.now())
-        if (visits + imported_totals > 0) await events.emptyLog()
+        await tallies.forget(siteId)
+        await events.emptyLog()
         await takeouts.drop(siteId)
         return { visits, imported_totals, ...(await hooks.onSiteDelete(siteId)) }
       }),

@@ -26,6 +26,7 @@ import type { Exclusive } from "../runtime/tasks.ts"
 import type { SiteKeys } from "../sites/site-keys.ts"
 import type { Sites } from "../sites/sites.ts"
 import { callerOf, type OpenReportOptions, openReports, shownRange, siteFacts } from "../stats/open-report.ts"
+import type { StoredTallies } from "../tallies/tallies.ts"
 import type { DataHooks } from "./data-hooks.ts"
 import { type HiddenVisits, overwriteReplaced } from "./erasure.ts"
 
@@ -55,6 +56,7 @@ interface SiteErasuresOptions extends OpenReportOptions {
   engine: Pick<Engine, "visitsWeight" | "chosenVisits">
   events: Pick<EventStore, "eraseVisits" | "eraseSite" | "dropTotals" | "dropRetired" | "emptyLog">
   shipped: { hidden: HiddenVisits } | undefined
+  tallies: Pick<StoredTallies, "forget">
   imports: Pick<VisibleImports, "firstAt" | "of" | "clear">
   siteKeys: Pick<SiteKeys, "siteKey">
   hooks: Pick<DataHooks, "onVisitsErase">
@@ -193,11 +195,16 @@ async function eraseAll(options: SiteErasuresOptions, site: Site, kind: keyof ty
   return erased
 }
 
-/** Removes all totals of a site, and lets areas end its imports and remove what they derived. Returns the number of removed rows. */
-async function endImports({ events, exclusive, clock, hooks }: SiteErasuresOptions, site: Site): Promise<number> {
+/** Removes all totals and counters of a site, and lets areas end its imports and remove what they derived. Returns the number of totals. */
+async function endImports({ events, tallies, exclusive, clock, hooks }: SiteErasuresOptions, site: Site): Promise<number> {
   // An import that is running is ended by its area. It is invisible, and removes what it has written.
   await hooks.onVisitsErase(site.id, { all: true })
-  return exclusive.run(() => events.dropTotals(site.id, clock.now()))
+  return exclusive.run(async () => {
+    const totals = await events.dropTotals(site.id, clock.now())
+    await tallies.forget(site.id)
+    await events.emptyLog()
+    return totals
+  })
 }
 
 /** Returns the sequences of the visits to erase, or undefined when there are none. Areas know of these visits before. */

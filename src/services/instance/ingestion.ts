@@ -7,6 +7,7 @@ import type { EventStore } from "../../store/events/events.ts"
 import { countsForAll, type IngestMinute } from "../../store/events/tables/tallies.ts"
 import type { DropSample } from "../../store/events/writer.ts"
 import type { Task } from "../runtime/tasks.ts"
+import type { StoredTallies } from "../tallies/tallies.ts"
 
 /** Outcomes of the events of a minute. */
 export interface IngestionMinute {
@@ -27,12 +28,12 @@ export interface Ingestion {
   oldest_unsealed_at: string | null
 }
 
-/** Ingestion statistics of the whole instance. */
+/** Ingestion statistics of the whole instance. The queue, the commits and the unsealed events are those of this node. */
 export interface ConsoleIngestion {
   /** Returns the minutes of a range of at most a day. Default: the last hour. Throws `invalid_query`. */
-  minutes(query: Record<string, unknown>): Ingestion
+  minutes(query: Record<string, unknown>): Promise<Ingestion>
   /** Returns the newest samples of dropped events of all sites. Throws `invalid_query`. */
-  rejected(query: Record<string, unknown>): (DropSample & { site_id: number })[]
+  rejected(query: Record<string, unknown>): Promise<(DropSample & { site_id: number })[]>
   /** Stores the counts. */
   task: Task
   flush(): void
@@ -41,7 +42,10 @@ export interface ConsoleIngestion {
 interface IngestionOptions {
   clock: Pick<Clock, "now">
   counts: IngestCounts
-  events: Pick<EventStore, "addIngestMinutes" | "ingestMinutes" | "latestDropSamples" | "oldestUnsealedAt">
+  events: Pick<EventStore, "addIngestMinutes" | "oldestUnsealedAt">
+  tallies: Pick<StoredTallies, "ingestMinutes" | "latestSamples">
+  /** The nodes that share the catalog, which see counts of each other once they are stored. */
+  nodes: object | undefined
   queueDepth(): number
 }
 
@@ -52,10 +56,12 @@ const RETAINED_MINUTES = 7 * 24 * 60
 const SAMPLES = 100
 const ROWS_AT_ONCE = 250
 
-export function createIngestion({ clock, counts, events, queueDepth }: IngestionOptions): ConsoleIngestion {
-  const minuteOf = (at: number) => Math.floor(at / MINUTE_MS)
+/** Returns the first epoch minute whose counts are not deleted yet. */
+export const firstStoredMinute = (now: number): number => Math.floor(now / MINUTE_MS) - RETAINED_MINUTES
+
+export function createIngestion({ clock, counts, events, tallies, nodes, queueDepth }: IngestionOptions): ConsoleIngestion {
   function write(rows: readonly IngestMinute[]): void {
-    events.addIngestMinutes(rows, minuteOf(clock.now()) - RETAINED_MINUTES)
+    events.addIngestMinutes(rows, firstStoredMinute(clock.now()))
     counts.stored(rows)
   }
   /** Writes in several transactions, because each minute can have a row for each site. */
@@ -68,15 +74,15 @@ export function createIngestion({ clock, counts, events, queueDepth }: Ingestion
   }
   return {
     flush: () => write(counts.waiting()),
-    task: { name: "write-ingest-minutes", every: 60, run: writeInTurn },
-    minutes(query) {
+    task: { name: "write-ingest-minutes", every: nodes ? 10 : 60, run: writeInTurn },
+    async minutes(query) {
       const range = readRange(query, clock.now())
       // Counts that are not stored yet are included, even if they cannot be written at the moment.
       const isRequested = (row: IngestMinute) =>
         row.minute >= range.from &&
         row.minute <= range.to &&
         (range.siteId === undefined ? countsForAll(row) : range.siteId === row.site_id)
-      const rows = [...events.ingestMinutes(range), ...counts.waiting().filter(isRequested)]
+      const rows = [...(await tallies.ingestMinutes(range)), ...counts.waiting().filter(isRequested)]
       const byMinute = Map.groupBy(rows, ({ minute }) => minute)
       const oldest = events.oldestUnsealedAt()
       return {
@@ -90,11 +96,11 @@ export function createIngestion({ clock, counts, events, queueDepth }: Ingestion
         oldest_unsealed_at: oldest === undefined ? null : instantText(oldest),
       }
     },
-    rejected(query) {
+    async rejected(query) {
       const reader = new ArgumentReader(query, ["reason"])
       const reason = reader.choice("reason", DROP_REASONS)
       refuseArguments(reader, "text")
-      return events.latestDropSamples(reason, SAMPLES)
+      return tallies.latestSamples(reason, SAMPLES)
     },
   }
 }

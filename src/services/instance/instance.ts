@@ -64,6 +64,7 @@ import { loadHostRulings } from "../sites/host-claims.ts"
 import { createSalts, createSiteKeys, type SaltStore, type SiteKeys } from "../sites/site-keys.ts"
 import { createSites, type Sites } from "../sites/sites.ts"
 import { siteFacts } from "../stats/open-report.ts"
+import { ownTallies, type StoredTallies } from "../tallies/tallies.ts"
 import { createMaintenance, type MaintenanceMode } from "./maintenance.ts"
 
 export interface InstanceOptions {
@@ -121,6 +122,7 @@ export interface Instance {
   /** The row tables of plugins on a server. */
   rowServer: Catalog | undefined
   storedSales: StoredSales
+  tallies: StoredTallies
   /** Imports that answers include. */
   imports: VisibleImports
   /** Owners of disputed hosts, as used by the directory of sites. */
@@ -254,6 +256,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
   })
   if (shipped) nodes!.reportLate(shipped.shipping.isBehind) // it exists with ClickHouse
   const events = storedSales.following(shipped?.store ?? stores.events)
+  const tallies = shipped?.tallies ?? ownTallies(events)
   const hostRulings = await loadHostRulings(catalog)
   const handover = createHandover()
   const outbox = createOutbox({ catalog, clock, log, nodes })
@@ -319,6 +322,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     events,
     rowServer,
     storedSales,
+    tallies,
     imports,
     hostRulings,
     sites,

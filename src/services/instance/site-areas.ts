@@ -61,6 +61,7 @@ interface SiteAreasOptions
       | "saved"
       | "shares"
       | "events"
+      | "tallies"
       | "shipped"
       | "hasLateEvents"
       | "imports"

@@ -32,15 +32,18 @@ import type { ShippedEvents } from "../shipping/clickhouse.ts"
 import type { ShippingState } from "../shipping/shipping.ts"
 import type { SaltStore } from "../sites/site-keys.ts"
 import type { Sites } from "../sites/sites.ts"
+import type { StoredTallies } from "../tallies/tallies.ts"
+import { firstStoredMinute } from "./ingestion.ts"
 import type { MaintenanceMode } from "./maintenance.ts"
 
-type UpkeptEvents = Pick<ShippedEvents, "shipping" | "hidden" | "findSpans" | "followRemovals">
+type UpkeptEvents = Pick<ShippedEvents, "shipping" | "hidden" | "tallies" | "findSpans" | "followRemovals">
 
 export interface UpkeepOptions extends BackupTasksOptions {
   clock: Clock
   log: Log
   catalog: Catalog
   events: EventStore
+  tallies: Pick<StoredTallies, "forgetOld">
   imports: Pick<VisibleImports, "retain">
   /** Returns all sites except deleted ones. */
   allSites(): Promise<readonly Site[]>
@@ -174,11 +177,11 @@ async function retain(options: UpkeepOptions, signal: AbortSignal): Promise<void
 }
 
 /** Removes counts of drops that are older than the days for which they are shown. */
-async function forgetDays({ clock, events, slots }: UpkeepOptions): Promise<void> {
+async function forgetDays({ clock, tallies, slots }: UpkeepOptions): Promise<void> {
   const day = (at: number) => new Date(at).toISOString().slice(0, 10)
   // One day more, because the days of sites begin at different times.
-  const forget = async () => events.forgetDays(day(clock.now() - (COLLECT.dropDays + 1) * DAY_MS))
-  await slots.once({ name: "forget-days", due: day(clock.now()), onDisk: true }, forget)
+  const before = { day: day(clock.now() - (COLLECT.dropDays + 1) * DAY_MS), minute: firstStoredMinute(clock.now()) }
+  await slots.once({ name: "forget-days", due: day(clock.now()), onDisk: true }, () => tallies.forgetOld(before))
 }
 
 async function checkWeekly(options: UpkeepOptions): Promise<void> {
@@ -203,10 +206,11 @@ export const FIND_SPANS = "find-data-spans"
 
 const shippingTasks = (
   { health, exclusive, allSites }: UpkeepOptions,
-  { shipping, hidden, followRemovals, findSpans }: UpkeptEvents,
+  { shipping, hidden, tallies, followRemovals, findSpans }: UpkeptEvents,
 ): Task[] => [
   { name: "watch-shipping", every: 1, run: async () => watchShipping(health, shipping.state) },
   { name: "drop-shipped-visits", every: 10 * MINUTE, run: shipping.dropShipped },
+  { name: "send-tallies", every: 5, run: tallies.send },
   { name: "follow-removals", every: 1, run: () => exclusive.run(followRemovals) },
   { name: "delete-hidden-visits", every: 60 * MINUTE, isShared: true, run: hidden.delete },
   { name: FIND_SPANS, every: 60 * MINUTE, run: async () => findSpans((await allSites()).map(({ id }) => id)) },

@@ -10,6 +10,7 @@ import { unfinishedJob } from "../../store/catalog/jobs.ts"
 import { type Clickhouse, ClickhouseFault, type ClickhouseServer } from "../../store/clickhouse/client.ts"
 import { openChannel } from "../../store/clickhouse/read/channel.ts"
 import { openClickhouseReader } from "../../store/clickhouse/read/reader.ts"
+import { TALLY_TABLES } from "../../store/clickhouse/tallies.ts"
 import { firstAtLeast } from "../../store/events/bytes/ascending.ts"
 import { SEGMENT_KINDS, type SegmentKind } from "../../store/events/bytes/lanes.ts"
 import type { EventStore } from "../../store/events/events.ts"
@@ -111,7 +112,7 @@ export async function releaseSource({
   }
   // The events of an empty data folder, or of other nodes, exist only on ClickHouse.
   if (holding === "none" || (await hasOtherNodes(clickhouse, node))) throw IS_NO_COPY
-  for (const table of ["visits", "totals"]) await clickhouse.run(`truncate table ${table}`)
+  for (const table of ["visits", "totals", ...TALLY_TABLES]) await clickhouse.run(`truncate table ${table}`)
   return { copy: "clickhouse" }
 }
 

@@ -73,7 +73,7 @@ export function createIdentityRule({ clock, siteKeys, imports, events, factsOf }
         const options = optionsOf({ site, hasPeople, identifiedOnly, isLong: needed > 1 })
         return identityInsufficient(site, needed, options)
       }
-      if (!isShort && !identifiedOnly) throw refuse(events.hasPeople(site.id))
+      if (!isShort && !identifiedOnly) throw refuse(await events.hasPeople(site.id))
       return {
         scope: {
           site: factsOf(site),

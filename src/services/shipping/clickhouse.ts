@@ -12,6 +12,7 @@ import { StoreRefusal } from "../../store/migrations.ts"
 import { ExitFault } from "../runtime/exit.ts"
 import type { LiveNodes } from "../runtime/nodes.ts"
 import type { StoreStates } from "../runtime/store-states.ts"
+import { type SharedTallies, sharedTallies } from "../tallies/tallies.ts"
 import { sendToClickhouse } from "./network.ts"
 import { createRemovalJournal } from "./removal-journal.ts"
 import { createRemovals, type RemovalOptions, type Removals, repeatInStore } from "./removals.ts"
@@ -57,6 +58,7 @@ interface ShippedNode extends Pick<RemovalOptions, "deleteSales"> {
 export interface ShippedEvents extends Removals {
   clickhouse: Clickhouse
   shipping: Shipping
+  tallies: SharedTallies
 }
 
 interface ConnectionOptions {
@@ -116,6 +118,7 @@ export function connectClickhouse(options: ClickhouseOptions, { clock, log, vers
     async ship({ store, path, nodes, siteKey, states, deleteSales, catalog }) {
       const node = nodes.own
       store.beginShipping(node, siteKey, contentsOf(clickhouse))
+      const tallies = sharedTallies(store, clickhouse, node)
       const journal = createRemovalJournal({ catalog, node, clock })
       // Before anything is shipped or recorded. What was shipped before the stop is hidden as soon as ClickHouse answers.
       for (const removal of await journal.pending()) await repeatInStore(store, removal, clock.now())
@@ -130,7 +133,8 @@ export function connectClickhouse(options: ClickhouseOptions, { clock, log, vers
       return {
         clickhouse,
         shipping,
-        ...createRemovals(store, { clickhouse, node, shipping, deleteSales, journal, now: clock.now }),
+        tallies,
+        ...createRemovals(store, { clickhouse, node, shipping, deleteSales, journal, tallies, now: clock.now }),
       }
     },
   }

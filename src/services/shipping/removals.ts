@@ -1,12 +1,11 @@
 /** Removals from an instance whose events are on ClickHouse: from the store of the node, from answers at once, and later from the disks. */
 import { dayNumber } from "../../domain/imported.ts"
-import { type Clickhouse, ClickhouseFault } from "../../store/clickhouse/client.ts"
+import { type Clickhouse, toStoreFault } from "../../store/clickhouse/client.ts"
 import { quartersOf, spanOf } from "../../store/clickhouse/contents.ts"
 import {
   countVisits,
   deleteHidden,
   type Erasure,
-  hasVisitor,
   hideTotalsOfOthers,
   hideVisits,
   type NodeMoment,
@@ -14,11 +13,13 @@ import {
   type TotalsErasure,
   visitsWithSales,
 } from "../../store/clickhouse/erase.ts"
+import { deleteUnusedUserIds, deleteUserIds } from "../../store/clickhouse/tallies.ts"
 import { SEGMENT_KINDS } from "../../store/events/bytes/lanes.ts"
 import type { EventStore } from "../../store/events/events.ts"
-import { StoreFault } from "../../store/events/fault.ts"
 import type { ErasedRows } from "../../store/events/upkeep/upkeep.ts"
 import type { HiddenVisits, RetentionOfNodes } from "../erasure/erasure.ts"
+import type { SharedTallies } from "../tallies/tallies.ts"
+import { peopleOfNodes } from "./people-of-nodes.ts"
 import type { ForeignRemoval, RemovalJournal, SharedRemoval } from "./removal-journal.ts"
 import type { Shipping } from "./shipping.ts"
 
@@ -30,6 +31,7 @@ export interface RemovalOptions {
   /** Deletes the sale events of visits that are on a server. Undefined when they are in the store only. */
   deleteSales: ((siteId: number, visits: readonly number[]) => Promise<void>) | undefined
   journal: RemovalJournal
+  tallies: Pick<SharedTallies, "forgetAgain">
   now(): number
 }
 
@@ -54,7 +56,10 @@ export interface Removals extends RetentionOfNodes {
  * from the store, so that answers are right at once. When nothing is on its way any more, it hides those of this node again that were opened
  * before they were removed, because some may have been shipped in between. Every other node repeats the removal, and does the same with its own.
  */
-export function createRemovals(events: EventStore, { clickhouse, node, shipping, deleteSales, journal, now }: RemovalOptions): Removals {
+export function createRemovals(
+  events: EventStore,
+  { clickhouse, node, shipping, deleteSales, journal, tallies, now }: RemovalOptions,
+): Removals {
   /** Removals and deletions run one after another: without its tombstone, a visit that is still in the store would come back. */
   let latest: Promise<unknown> = Promise.resolve()
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -67,6 +72,7 @@ export function createRemovals(events: EventStore, { clickhouse, node, shipping,
     inTurn(async () => {
       const shared = sharedRemoval(erasure)
       if (shared) await journal.add(siteId, shared)
+      if (erasure !== "all" && "visitors" in erasure) await deleteUserIds(clickhouse, siteId, erasure.visitors)
       const counted = await countVisits(clickhouse, siteId, erasure)
       // Before they are hidden, so that a repetition after an interruption finds them.
       for await (const visits of visitsWithSales(clickhouse, siteId, erasure)) {
@@ -83,8 +89,9 @@ export function createRemovals(events: EventStore, { clickhouse, node, shipping,
       return { ofStore, hidden: rowsOf(counted) }
     })
 
-  /** Removes from the store what it has of visits that it has dropped. */
+  /** Removes from the store what it has of visits that it has dropped, and the user ids that lost nodes have stored. */
   async function forget(siteId: number): Promise<void> {
+    await deleteUnusedUserIds(clickhouse, siteId)
     for (const kind of SEGMENT_KINDS) events.setDroppedSpan(siteId, kind, await spanOf(clickhouse, siteId, kind))
     await events.sweepSite(siteId)
   }
@@ -107,6 +114,7 @@ export function createRemovals(events: EventStore, { clickhouse, node, shipping,
     inTurn(async () => {
       const { siteId, removal } = foreign
       const before: NodeMoment = { node, next: await repeatInStore(events, foreign, now()) }
+      if (removal === "all") await tallies.forgetAgain(siteId)
       await alsoRemove(siteId)
       await shipping.settled()
       if (removal === "totals" || (removal !== "all" && "sales" in removal)) return
@@ -126,6 +134,7 @@ export function createRemovals(events: EventStore, { clickhouse, node, shipping,
     },
     store: {
       ...events,
+      ...peopleOfNodes(events, clickhouse),
       retain: (siteId, cutoff, now) => visitsRemoved(siteId, { startedBefore: cutoff }, () => events.retain(siteId, cutoff, now)),
       eraseSite: (siteId, now) => visitsRemoved(siteId, "all", () => events.eraseSite(siteId, now)),
       eraseVisits: (siteId, sequences, now) => visitsRemoved(siteId, { sequences }, () => events.eraseVisits(siteId, sequences, now)),
@@ -142,13 +151,6 @@ export function createRemovals(events: EventStore, { clickhouse, node, shipping,
       },
       retainTotals: (siteId, firstDay, now) =>
         removeTotals(siteId, { before: dayNumber(firstDay) }, () => events.retainTotals(siteId, firstDay, now)),
-      /** A person has the same number on every node, which may have been identified by another one. */
-      async personOf(siteId, key) {
-        const known = await events.personOf(siteId, key)
-        if (known !== undefined) return known
-        const number = await events.numberOfPerson(siteId, key)
-        return (await hasVisitor(clickhouse, siteId, number).catch((error) => Promise.reject(toStoreFault(error)))) ? number : undefined
-      },
       async shipped(signal) {
         await shipping.settled()
         for (; events.hasUnshippedSegments(); await Bun.sleep(POLL_MS)) signal.throwIfAborted()
@@ -193,8 +195,10 @@ export async function repeatInStore(events: EventStore, removal: ForeignRemoval,
 }
 
 async function removeFromStore(events: EventStore, { siteId, removal }: ForeignRemoval, now: number): Promise<void> {
-  if (removal === "all") await events.eraseSite(siteId, now)
-  else if (removal === "totals") await events.dropTotals(siteId, now)
+  if (removal === "all") {
+    await events.eraseSite(siteId, now)
+    await events.forgetTallies(siteId)
+  } else if (removal === "totals") await events.dropTotals(siteId, now)
   else if ("sales" in removal) await events.forgetSales(siteId, removal.sales)
   else if ("visitors" in removal) await events.erasePerson(siteId, removal.visitors, now)
   else if ("sequences" in removal) await events.eraseVisits(siteId, Float64Array.from(removal.sequences), now)
@@ -221,6 +225,3 @@ function rowsOf(counted: Awaited<ReturnType<typeof countVisits>>): ErasedRows {
   }
   return rows
 }
-
-const toStoreFault = (error: unknown): unknown =>
-  error instanceof ClickhouseFault ? new StoreFault("unreachable", error.message, { cause: error }) : error

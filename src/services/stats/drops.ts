@@ -6,17 +6,22 @@ import type { Site } from "../../domain/site.ts"
 import { parseQuery } from "../../query/parse/parse.ts"
 import { today } from "../../query/parse/period.ts"
 import type { EventStore } from "../../store/events/events.ts"
+import { StoreFault } from "../../store/events/fault.ts"
 import type { DropSample } from "../../store/events/writer.ts"
+import type { StoredTallies } from "../tallies/tallies.ts"
 import { shownRange } from "./open-report.ts"
 
 /** Reports on events that a site's rules dropped (metrics.md 19.2). Counts are stored for 90 days. */
 export interface Drops {
   /** Reports on `period`, or `from` and `to`, given as text of a query string. Throws `invalid_query`. */
-  report(site: Site, given: Record<string, unknown>): DropReport
+  report(site: Site, given: Record<string, unknown>): Promise<DropReport>
   /** Returns the latest hundred dropped events, newest first, without address, visitor or full user agent. */
-  samples(site: Site): DropSample[]
-  /** Counts the events that a shield of the site dropped in the last seven days. */
-  hits(site: Site, shield: Pick<Shield, "kind" | "value">): number
+  samples(site: Site): Promise<DropSample[]>
+  /**
+   * Returns the function that tells how many events a shield of the site dropped in the last seven days. While ClickHouse cannot be reached,
+   * it counts those of this node only, because shields can be changed nevertheless.
+   */
+  hits(site: Site): Promise<(shield: Pick<Shield, "kind" | "value">) => number>
 }
 
 const COUNTERS: readonly Counter[] = ["revenue_invalid", "revenue_duplicate", "props_discarded", "identify_ignored", "cardinality"]
@@ -31,14 +36,20 @@ const REASONS: Readonly<Record<Shield["kind"], DropReason>> = {
   rule: "rule",
 }
 
-export function createDrops({ events, clock }: { events: Pick<EventStore, "drops" | "dropSamples">; clock: Pick<Clock, "now"> }): Drops {
+interface DropsOptions {
+  tallies: Pick<StoredTallies, "drops" | "samples">
+  events: Pick<EventStore, "drops">
+  clock: Pick<Clock, "now">
+}
+
+export function createDrops({ tallies, events, clock }: DropsOptions): Drops {
   return {
-    report(site, given) {
+    async report(site, given) {
       const now = clock.now()
       const firstAt = site.created_at
       const { range } = parseQuery("days", given, { now, timezone: site.timezone, firstAt }, "text")
       const days = daysOf(range.from, range.to)
-      const found = events.drops(site.id, range.from, range.to)
+      const found = await tallies.drops(site.id, range.from, range.to)
       const whole = Map.groupBy(
         found.filter(({ entry }) => entry === ""),
         ({ reason }) => reason,
@@ -59,11 +70,16 @@ export function createDrops({ events, clock }: { events: Pick<EventStore, "drops
         counters: COUNTERS.map((counter) => ({ counter, total: totalOf(counter) })),
       }
     },
-    samples: (site) => events.dropSamples(site.id),
-    hits(site, { kind, value }) {
+    samples: (site) => tallies.samples(site.id),
+    async hits(site) {
       const day = today({ now: clock.now(), timezone: site.timezone })
-      const rows = events.drops(site.id, day.subtract({ days: 6 }).toString(), day.toString())
-      return sum(rows.filter(({ reason, entry }) => reason === REASONS[kind] && entry === value).map(({ count }) => count))
+      const [from, to] = [day.subtract({ days: 6 }).toString(), day.toString()]
+      const rows = await tallies.drops(site.id, from, to).catch((error) => {
+        if (error instanceof StoreFault && error.kind === "unreachable") return events.drops(site.id, from, to)
+        throw error
+      })
+      return ({ kind, value }) =>
+        sum(rows.filter(({ reason, entry }) => reason === REASONS[kind] && entry === value).map(({ count }) => count))
     },
   }
 }

@@ -2,6 +2,8 @@
  * A client of the HTTP interface of ClickHouse. Answers are read as bytes in the format `Native`, and rows are inserted as `RowBinary`.
  */
 
+import { StoreFault } from "../events/fault.ts"
+
 /** The server and the user that a client signs in as. */
 export interface ClickhouseServer {
   /** Such as `https://clickhouse.example:8443`. */
@@ -62,6 +64,10 @@ export class ClickhouseFault extends Error {
     this.name = "ClickhouseFault"
   }
 }
+
+/** Converts a failed statement to the fault of a store that cannot be reached. Other errors stay as they are. */
+export const toStoreFault = (error: unknown): unknown =>
+  error instanceof ClickhouseFault ? new StoreFault("unreachable", error.message, { cause: error }) : error
 
 const TIMEOUT_MS = 30_000
 

@@ -102,6 +102,12 @@ function conditionOfTotals(erasure: TotalsErasure): string {
   return `import_id = {importId:UInt32}${erasure.run === undefined ? "" : " and run = {run:UInt32}"}`
 }
 
+/** Returns whether a site has visits of people with a user id or device id. */
+export async function hasPeople(clickhouse: Clickhouse, siteId: number): Promise<boolean> {
+  const sql = "select 1 from visits where site_id = {site:UInt32} and visitor_kind != 'rotating' limit 1"
+  return (await clickhouse.rows(sql, { parameters: { site: siteId } })).length > 0
+}
+
 /** Returns whether a visitor has visits or records that were not erased. */
 export async function hasVisitor(clickhouse: Clickhouse, siteId: number, visitor: number): Promise<boolean> {
   const sql = "select 1 from visits final where site_id = {site:UInt32} and visitor = {visitor:UInt64} limit 1"

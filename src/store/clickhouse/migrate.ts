@@ -2,11 +2,19 @@ import { type AppliedMigration, type Migration, type MigrationStamp, pendingOf, 
 import { type Clickhouse, ClickhouseFault } from "./client.ts"
 import visits from "./migrations/0001_visits.sql" with { type: "text" }
 import totals from "./migrations/0002_totals.sql" with { type: "text" }
+import drops from "./migrations/0003_drops.sql" with { type: "text" }
+import dropSamples from "./migrations/0004_drop_samples.sql" with { type: "text" }
+import ingestMinutes from "./migrations/0005_ingest_minutes.sql" with { type: "text" }
+import userIds from "./migrations/0006_user_ids.sql" with { type: "text" }
 
 /** The migrations of the schema, in order. Each is one statement that can be repeated, because changes of a schema have no transactions. */
 export const MIGRATIONS: readonly Migration[] = [
   { name: "0001_visits", sql: visits },
   { name: "0002_totals", sql: totals },
+  { name: "0003_drops", sql: drops },
+  { name: "0004_drop_samples", sql: dropSamples },
+  { name: "0005_ingest_minutes", sql: ingestMinutes },
+  { name: "0006_user_ids", sql: userIds },
 ]
 
 const OWNER = "core"

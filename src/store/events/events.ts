@@ -26,6 +26,7 @@ import { type RowStatements, rowStatements } from "./tables/row-tables.ts"
 import { type Sales, salesOf } from "./tables/sales.ts"
 import { SUMS_VERSION } from "./tables/sums-version.ts"
 import { type Tallies, talliesOf } from "./tables/tallies.ts"
+import { type ChangedTallies, tallyChangesOf } from "./tables/tally-changes.ts"
 import { readState, writeState } from "./tail/tails.ts"
 import { fillSales } from "./upkeep/fill-sales.ts"
 import { createPressure } from "./upkeep/pressure.ts"
@@ -33,7 +34,7 @@ import { dropRetired } from "./upkeep/segments.ts"
 import { createUpkeep, type Upkeep } from "./upkeep/upkeep.ts"
 import type { ExemptValues, Writer } from "./writer.ts"
 
-export interface EventStore extends Upkeep, Extent, Tallies, Identities, Sales, Spool, Moves, MonthSums {
+export interface EventStore extends Upkeep, Extent, Tallies, ChangedTallies, Identities, Sales, Spool, Moves, MonthSums {
   /**
    * Runs one group commit. `arrivedAt` is the time by the server's clock. Throws StoreFault and any error of `work`; nothing was stored
    * then.
@@ -207,6 +208,7 @@ function createStore(journal: Journal, { tailBytes, moveLog }: StoreOptions): Ev
     }),
     ...extentOf(journal),
     ...talliesOf(journal),
+    ...tallyChangesOf(journal),
     ...identitiesOf(journal, () => numbers),
     ...monthSumsOf(journal, SUMS_VERSION),
     ...salesOf(journal, spool.shippedBelow),

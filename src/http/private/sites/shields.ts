@@ -4,7 +4,6 @@ import { parseId } from "../../../domain/id.ts"
 import { instantText } from "../../../domain/moment.ts"
 import { Listed } from "../../../domain/response.ts"
 import type { Shield } from "../../../domain/shield.ts"
-import type { Site } from "../../../domain/site.ts"
 import { ShieldResponse } from "../../../domain/site-response.ts"
 import { bodyVersion, etagOf } from "../../../domain/version.ts"
 import { type Audit, recorded, shieldEntry } from "../../../services/audit/audit.ts"
@@ -24,18 +23,20 @@ export interface ShieldRoutesOptions {
   audit: Audit
 }
 
+type ShieldHits = Awaited<ReturnType<Drops["hits"]>>
+
 const operation = (verb: string) => ({ summary: `${verb} shield${verb === "List" ? "s" : ""}`, tags: ["shields"] })
 
 /** Creates the routes for the shields of a site. Shields affect future events only. */
 export function shieldRoutes(router: PrivateRouter, { siteShields, drops, create, audit }: ShieldRoutesOptions) {
-  const show = (site: Site, { id, kind, value, conditions, note, enabled, ...shield }: Shield): ShieldResponse => ({
+  const shown = (hits: ShieldHits, { id, kind, value, conditions, note, enabled, ...shield }: Shield): ShieldResponse => ({
     id,
     kind,
     value,
     ...(conditions && { conditions: [...conditions] }),
     note,
     enabled,
-    hits_7d: drops.hits(site, { kind, value }),
+    hits_7d: hits({ kind, value }),
     version: versionOf({ id, kind, value, note, enabled, ...shield }),
   })
   const find = async (params: { id?: string | undefined }, { site }: Admitted) => named(siteShields.of(site!.id), params.id) // routes below a site have one
@@ -47,22 +48,25 @@ export function shieldRoutes(router: PrivateRouter, { siteShields, drops, create
       "",
       async ({ site, query }) => {
         const page = await pageOfAll(readPlainPaging(`shields/${site.id}`, query), siteShields.of(site.id).current())
-        return { ...page, data: page.data.map((shield) => show(site, shield)) }
+        const hits = await drops.hits(site)
+        return { ...page, data: page.data.map((shield) => shown(hits, shield)) }
       },
       { can: "site:read", query: ListQuery, response: { 200: Listed(ShieldResponse) }, detail: operation("List") },
     )
     .post(
       "",
-      ({ site, user, actor, ...call }) =>
-        create<Shield, ShieldResponse>(
+      async ({ site, user, actor, ...call }) => {
+        const hits = await drops.hits(site)
+        return create<Shield, ShieldResponse>(
           { ...call, user },
           (body, also) => siteShields.of(site.id).add(body, recorded<Shield>(audit, actor, shieldEntry("create", site), also)),
           (shield) => ({
             location: `/api/private/sites/${site.id}/shields/${shield.id}`,
             etag: etagOf({ version: versionOf(shield) }),
-            body: show(site, shield),
+            body: shown(hits, shield),
           }),
-        ),
+        )
+      },
       {
         can: "site:write",
         query: NoQuery,
@@ -75,12 +79,13 @@ export function shieldRoutes(router: PrivateRouter, { siteShields, drops, create
       "/:id",
       async ({ site, params, body, actor, request, set }) => {
         const { version, patch } = bodyVersion(body.value)
+        const hits = await drops.hits(site)
         const changed = await siteShields.of(site.id).update(named(siteShields.of(site.id), params.id), withoutHits(patch), {
           expected: expectedVersions(request),
-          named: { version, current: (now) => show(site, now) },
+          named: { version, current: (now) => shown(hits, now) },
           alongside: recorded<Shield>(audit, actor, shieldEntry("update", site)),
         })
-        return withETag(set, { version: versionOf(changed) }, show(site, changed))
+        return withETag(set, { version: versionOf(changed) }, shown(hits, changed))
       },
       {
         can,
@@ -131,9 +136,13 @@ export const dropRoutes = (router: PrivateRouter, { drops }: DropRoutesOptions) 
       response: { 200: DropReport },
       detail: { summary: "List dropped events by reason and day", tags: ["drops"] },
     })
-    .get("/sample", ({ site }) => ({ data: drops.samples(site).map(({ at, ...sample }) => ({ at: instantText(at), ...sample })) }), {
-      can: "site:read",
-      query: NoQuery,
-      response: { 200: DropSamples },
-      detail: { summary: "List the latest 100 dropped events", tags: ["drops"] },
-    })
+    .get(
+      "/sample",
+      async ({ site }) => ({ data: (await drops.samples(site)).map(({ at, ...sample }) => ({ at: instantText(at), ...sample })) }),
+      {
+        can: "site:read",
+        query: NoQuery,
+        response: { 200: DropSamples },
+        detail: { summary: "List the latest 100 dropped events", tags: ["drops"] },
+      },
+    )

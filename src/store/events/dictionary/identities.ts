@@ -11,13 +11,13 @@ import { hashBytes } from "./hash-table.ts"
  */
 export interface Identities {
   /** Returns whether visitors of the site were recognized by a user id or device id. */
-  hasPeople(siteId: number): boolean
+  hasPeople(siteId: number): Promise<boolean>
   /** Returns false for a number that no visitor of the site has. */
   mayBeVisitor(siteId: number, number: number): boolean
   /** Returns the number of the visitor with a person key. */
   personOf(siteId: number, key: Hash64): Promise<number | undefined>
-  /** Returns the number by which all nodes know the visitor with a person key. Only of a store with a second engine. */
-  numberOfPerson(siteId: number, key: Hash64): Promise<number>
+  /** Returns the numbers by which all nodes know the visitors with some person keys. Only of a store with a second engine. */
+  numbersOfPeople(siteId: number, keys: readonly Hash64[]): Promise<number[]>
   /** Returns the numbers of the visitors with a stored user id: several after a change of the identity key. */
   peopleOfUser(siteId: number, userId: string): Promise<number[]>
   /** Returns the stored user ids of visitors, by number. */
@@ -37,23 +37,23 @@ interface SharedNumbers {
   of(siteId: number, ordinals: readonly number[]): Promise<number[]>
   /** Returns the ordinals of people by number. */
   people(siteId: number, numbers: readonly number[]): Promise<Map<number, number>>
-  /** Returns the number of the person with a key. */
-  ofPerson(siteId: number, key: Hash64): Promise<number>
+  /** Returns the numbers of the people with some keys. */
+  ofPeople(siteId: number, keys: readonly Hash64[]): Promise<number[]>
 }
 
 /** Creates the lookups. `numbers` returns those of a store with a second engine. */
 export function identitiesOf(journal: Journal, numbers: () => SharedNumbers | undefined): Identities {
   const { db } = journal
   return {
-    hasPeople: (siteId) => translateErrors(() => db.query("select 1 from identities where site_id = ? limit 1").get(siteId) !== null),
+    hasPeople: async (siteId) => translateErrors(() => db.query("select 1 from identities where site_id = ? limit 1").get(siteId) !== null),
     mayBeVisitor: (siteId, number) =>
       number < (numbers() ? NUMBER_LIMIT : translateErrors(() => journal.memory.visitors.nextOrdinal(siteId))),
     async personOf(siteId, key) {
       const ordinal = translateErrors(() => personByKey(db, siteId, key)?.ordinal)
       return ordinal === undefined ? undefined : ((await numbers()?.of(siteId, [ordinal]))?.[0] ?? ordinal)
     },
-    numberOfPerson: (siteId, key) =>
-      numbers()?.ofPerson(siteId, key) ?? Promise.reject(new Error("Only a store with a second engine numbers people by their keys")),
+    numbersOfPeople: (siteId, keys) =>
+      numbers()?.ofPeople(siteId, keys) ?? Promise.reject(new Error("Only a store with a second engine numbers people by their keys")),
     async peopleOfUser(siteId, userId) {
       const ordinals = translateErrors(() => ordinalsOfUser(db, siteId, userId))
       return (await numbers()?.of(siteId, ordinals)) ?? ordinals

@@ -57,9 +57,10 @@ export class VisitorNumbers {
     return new Map(numbers.flatMap((number) => (ordinals.has(number) ? [[number, ordinals.get(number)!] as const] : [])))
   }
 
-  /** Returns the number of the person with a key, whether or not this node has identified them. */
-  async ofPerson(siteId: number, key: Hash64): Promise<number> {
-    return Number(visitorValue(await this.#siteKey(siteId), "person", hashBytes(key)))
+  /** Returns the numbers of the people with some keys, whether or not this node has identified them. */
+  async ofPeople(siteId: number, keys: readonly Hash64[]): Promise<number[]> {
+    const siteKey = await this.#siteKey(siteId)
+    return keys.map((key) => Number(visitorValue(siteKey, "person", hashBytes(key))))
   }
 
   /** Returns the ordinals of visitors. Compares the numbers of all visitors of the site. */

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite"
 import type { Counter, DropReason } from "../../../domain/event.ts"
+import { compareCodePoints } from "../../../domain/text.ts"
 import type { DropSample } from "../writer.ts"
 
 /** Maximum number of entries (hosts, pages, rules) per site, day and reason. Further ones are counted as `(other)`. */
@@ -72,9 +73,13 @@ export interface DropRow {
 /** Lists the drop counts of a site between two local days, both inclusive. */
 export function listDrops(db: Database, siteId: number, from: string, to: string): DropRow[] {
   const sql = `select day, reason, entry, count from drops
-    where site_id = ? and day between ? and ? order by day, reason, count desc, entry`
-  return db.query<DropRow, [number, string, string]>(sql).all(siteId, from, to)
+    where site_id = ? and day between ? and ?`
+  return db.query<DropRow, [number, string, string]>(sql).all(siteId, from, to).sort(byDayAndCount)
 }
+
+/** Compares rows by day, by reason and by count, the largest first. */
+export const byDayAndCount = (a: DropRow, b: DropRow): number =>
+  compareCodePoints(a.day, b.day) || compareCodePoints(a.reason, b.reason) || b.count - a.count || compareCodePoints(a.entry, b.entry)
 
 /** Lists the dropped events of a site, newest first. */
 export function listDropSamples(db: Database, siteId: number): DropSample[] {

@@ -4,6 +4,7 @@ import { translateErrors } from "../fault.ts"
 import type { Journal } from "../journal.ts"
 import type { DropSample } from "../writer.ts"
 import { type DropRow, forgetDays, latestDropSamples, listDropSamples, listDrops } from "./drops.ts"
+import { forgetTallies } from "./tally-changes.ts"
 
 /** The counters of events: dropped events by day, and received events by minute. */
 export interface Tallies {
@@ -13,10 +14,22 @@ export interface Tallies {
   latestDropSamples(reason: DropReason | undefined, limit: number): (DropSample & { site_id: number })[]
   /** Deletes drop counts of earlier days. */
   forgetDays(before: string): void
+  /**
+   * Deletes the counters of a site. A second engine deletes what it has of them and of the user ids of the site; those that are stored now are
+   * among the next changes.
+   */
+  forgetTallies(siteId: number): Promise<void>
   /** Adds to the counts per minute and deletes those before an epoch minute. */
   addIngestMinutes(rows: readonly IngestMinute[], forgetBefore: number): void
-  /** Returns the counts per minute of one site or of all sites together. Epoch minutes, inclusive. */
-  ingestMinutes(range: { from: number; to: number; siteId: number | undefined }): Omit<IngestMinute, "site_id">[]
+  /** Returns the counts per minute. */
+  ingestMinutes(range: MinuteRange): Omit<IngestMinute, "site_id">[]
+}
+
+/** Epoch minutes, inclusive, of one site or of all together. */
+export interface MinuteRange {
+  from: number
+  to: number
+  siteId: number | undefined
 }
 
 export function talliesOf(journal: Journal): Tallies {
@@ -26,6 +39,7 @@ export function talliesOf(journal: Journal): Tallies {
     dropSamples: (siteId) => translateErrors(() => listDropSamples(db, siteId)),
     latestDropSamples: (reason, limit) => translateErrors(() => latestDropSamples(db, reason, limit)),
     forgetDays: (before) => journal.commit(() => forgetDays(db, before)),
+    forgetTallies: (siteId) => forgetTallies(journal, siteId),
     addIngestMinutes: (rows, forgetBefore) => journal.commit(() => addIngestMinutes(db, rows, forgetBefore)),
     ingestMinutes: (range) => translateErrors(() => listIngestMinutes(db, range)),
   }
@@ -56,10 +70,7 @@ export const countsForAll = ({ site_id, outcome }: Pick<IngestMinute, "site_id" 
   outcome !== "host_disputed" || site_id === 0
 
 /** Lists the counts by minute (inclusive) of one site or of all sites together. */
-export function listIngestMinutes(
-  db: Database,
-  { from, to, siteId }: { from: number; to: number; siteId: number | undefined },
-): Omit<IngestMinute, "site_id">[] {
+export function listIngestMinutes(db: Database, { from, to, siteId }: MinuteRange): Omit<IngestMinute, "site_id">[] {
   const ofSite = siteId === undefined ? "and (outcome <> 'host_disputed' or site_id = 0)" : "and site_id = $siteId"
   const sql = `select minute, outcome, sum(count) as count from ingest_minutes
     where minute between $from and $to ${ofSite} group by minute, outcome order by minute, outcome`

@@ -98,6 +98,30 @@ test.each([3_600_000, -3_600_000])("waits equally long to delete replaced data w
     expect(readFileSync(join(other.dataDir, file)).toString("latin1")).not.toContain("ambrosia")
 })
 
+test("a reset deletes what was counted of dropped events", async () => {
+  await using other = await startInstance({ now: "2026-11-20T12:00:00Z" })
+  const owner = await signedIn(other, { role: "owner" })
+  await other.collect({ n: "pageview", u: "https://elsewhere.example/", d: "shop.example" })
+  await other.collect({ n: "pageview", u: "https://shop.example/", d: "shop.example" })
+  const dropped = async () => {
+    const report = (await owner.get("/sites/1/drops?period=today")).body as { rows: { total: number }[] }
+    const samples = (await owner.get("/sites/1/drops/sample")).body as { data: object[] }
+    return [report.rows.reduce((sum, { total }) => sum + total, 0), samples.data.length]
+  }
+  expect(await dropped()).toEqual([1, 1])
+  await owner.post("/sites/1/reset", { confirm: "Shop" })
+  let isOver = false
+  const drained = other.app.instance.jobs.drain().then(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    other.clock.advance(1_000)
+    await Bun.sleep(5)
+  }
+  await drained
+  expect(await dropped()).toEqual([0, 0])
+})
+
 test("reports contain nothing that was erased", async () => {
   const request = { period: "7d", filters: SECRET }
   const { confirm } = (await admin.post(`${ERASE}/preview`, request)).body as { confirm: string }
