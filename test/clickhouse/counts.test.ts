@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, te
 import { startInstance, type TestInstance } from "../kit.ts"
 import { hasClickhouse, startClickhouse, type TestServer } from "../store/clickhouse/server.ts"
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(120_000)
 
 const view = (url: string, more: object = {}) => ({ n: "pageview", u: url, d: "shop.example", ...more })
 
@@ -129,23 +129,13 @@ describe.skipIf(!hasClickhouse())("counters of several nodes", () => {
     const cookie = await one.signIn({ role: "owner" })
     const begun = await one.api.send("POST", "/api/private/sites/1/reset", { confirm: "Shop" }, undefined, { cookie })
     expect(begun.status).toBe(202)
-    const { shipped, jobs } = one.app.instance
-    let isOver = false
-    const resetting = jobs.drain().then(() => {
-      isOver = true
-    })
-    // In production both are tasks of each second.
+    // It does not end before the server has deleted replaced parts, which takes minutes.
+    void one.app.instance.jobs.drain()
+    // In production, following is a task of each second.
     while ((await running.clickhouse.rows("select 1 from drops where site_id = 1 and node = 1")).length > 0) await Bun.sleep(100)
     await visit(two, "meanwhile.example")
     await two.app.instance.shipped!.followRemovals()
     await visit(two, "later.example")
-    while (!isOver) {
-      one.clock.advance(1_000)
-      await two.app.instance.shipped!.followRemovals()
-      await Bun.sleep(50)
-    }
-    await resetting
-    await shipped!.tallies.send()
     for (const node of [one, two]) expect(await shown(node)).toMatchObject({ total: 1, samples: ["later.example"] })
   })
 
