@@ -228,6 +228,7 @@ export function collectorOptions({ config, clock, log, random }: AppOptions, ins
     instanceShields: instance.instanceShields.current,
     ...(instance.shipped && { shipping: instance.shipped.shipping }),
     limits: eventLimits(config),
+    nodes: () => instance.nodes?.live().length ?? 1,
     onStorageProblem: instance.states.hinder,
     onPlaceFault: (cause: string) => log.warn("the file of places cannot be read; the old one stays in use", { cause }),
     onError: (error: unknown) => log.error("an event could not be stored", { error }),

@@ -141,6 +141,24 @@ describe("rate limits", () => {
     expect(Array.from({ length: 5_000 }, () => none.take(1, 1, 0)).every((wait) => wait === undefined)).toBe(true)
   })
 
+  test("of a site and of the instance are divided by the nodes, and those of a visitor are not", () => {
+    let nodes = 3
+    const rates = createRates({ ...limits, visitorEventsPerMinute: 60, siteEventsPerSecond: 90 }, () => nodes)
+    const taken = (count: number, at: number) =>
+      Array.from({ length: count }, (_, index) => rates.take(at + index, 1, at)).filter((wait) => wait === undefined).length
+    expect(taken(160, 0)).toBe(50)
+    expect(taken(40, 1_000)).toBe(30)
+    nodes = 1
+    expect(taken(160, 2_000)).toBe(90)
+    nodes = 3
+    expect(Array.from({ length: 61 }, () => rates.take(1_000_000, 2, 0)).filter((wait) => wait === undefined).length).toBe(50)
+    const ofVisitor = createRates({ ...limits, siteEventsPerSecond: 0, instanceEventsPerSecond: 0 }, () => nodes)
+    expect(Array.from({ length: 61 }, () => ofVisitor.take(1, 1, 0)).filter((wait) => wait === undefined).length).toBe(60)
+    // Each node admits at least one event at a time.
+    const small = createRates({ visitorEventsPerMinute: 0, siteEventsPerSecond: 1, siteBurst: 1, instanceEventsPerSecond: 0 }, () => nodes)
+    expect([small.take(1, 1, 0), small.take(1, 1, 0), small.take(1, 1, 3_000)]).toEqual([undefined, 3, undefined])
+  })
+
   test("are not affected by a clock that is set back", () => {
     const rates = createRates({ ...limits, visitorEventsPerMinute: 1 })
     expect(rates.take(1, 1, 100_000)).toBeUndefined()

@@ -47,6 +47,8 @@ export interface CollectorOptions extends Pick<BufferOptions, "onStorageProblem"
   /** Steps that areas add to the pipeline. */
   areaSteps?(): readonly SwitchedStep[]
   limits: RateLimits
+  /** Returns the number of nodes that divide the limits of sites and of the instance among them. Default: 1. */
+  nodes?(): number
   /** Called for a fault in our own code. */
   onError?(error: unknown): void
   /** Called once when the geolocation file cannot be read. */
@@ -153,7 +155,7 @@ export function createCollector(options: CollectorOptions): Collector {
   })
   const unwatch = placeFile && watchPlaceFile(placeFile, onPlaceFault)
   return {
-    ...createEventCollector(intake, directory, readSender, createJudge(intake, createRates(options.limits), seed)),
+    ...createEventCollector(intake, directory, readSender, createJudge(intake, createRates(options.limits, options.nodes), seed)),
     collectServerEvents: createServerCollector(intake),
     senderOf: (request) => senderFacts(requesterOf(request), seed),
     record(site, record, request) {

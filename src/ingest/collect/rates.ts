@@ -14,29 +14,34 @@ interface Bucket {
 /** Maximum number of visitors with a bucket. The oldest bucket is dropped first. */
 const MAX_BUCKETS = 50_000
 
-/** Creates the limits per visitor, site and instance. Visitors are keyed by hash, so that no address stays in memory. */
-export function createRates(limits: RateLimits) {
+/**
+ * Creates the limits per visitor, site and instance. Visitors are keyed by hash, so that no address stays in memory. The requests of a visitor
+ * reach one node, but those of a site do not: `nodes` returns the number of nodes that divide the other limits among them.
+ */
+export function createRates(limits: RateLimits, nodes: () => number = () => 1) {
   const visitors = createBuckets(limits.visitorEventsPerMinute / 60_000, limits.visitorEventsPerMinute)
   const sites = createBuckets(limits.siteEventsPerSecond / 1_000, limits.siteBurst)
   const instance = createBuckets(limits.instanceEventsPerSecond / 1_000, limits.instanceEventsPerSecond)
   return {
     /** Takes one token from every bucket. Returns the seconds until an empty bucket has one, or undefined when none was empty. */
     take(visitor: number, siteId: number, now: number): number | undefined {
-      return visitors(visitor, now) ?? sites(siteId, now) ?? instance(0, now)
+      const shares = nodes()
+      return visitors(visitor, now, 1) ?? sites(siteId, now, shares) ?? instance(0, now, shares)
     },
   }
 }
 
-/** Creates token buckets by key, refilled by `perMs` up to `burst`. */
-function createBuckets(perMs: number, burst: number): (key: number, now: number) => number | undefined {
+/** Creates token buckets by key, refilled by `perMs` up to `burst`. Both are divided by the number of shares. */
+function createBuckets(perMs: number, burst: number): (key: number, now: number, shares: number) => number | undefined {
   if (perMs === 0) return () => undefined
   const buckets = new Map<number, Bucket>()
-  return (key, now) => {
-    const bucket = buckets.get(key) ?? makeRoom(buckets, key, { tokens: burst, at: now })
+  return (key, now, shares) => {
+    const size = Math.max(1, burst / shares)
+    const bucket = buckets.get(key) ?? makeRoom(buckets, key, { tokens: size, at: now })
     // A clock that was set back neither adds nor removes tokens.
-    bucket.tokens = Math.min(burst, bucket.tokens + Math.max(0, now - bucket.at) * perMs)
+    bucket.tokens = Math.min(size, bucket.tokens + (Math.max(0, now - bucket.at) * perMs) / shares)
     bucket.at = now
-    if (bucket.tokens < 1) return Math.max(1, Math.ceil((1 - bucket.tokens) / perMs / 1_000))
+    if (bucket.tokens < 1) return Math.max(1, Math.ceil((1 - bucket.tokens) / (perMs / shares) / 1_000))
     bucket.tokens--
     return undefined
   }

@@ -1,5 +1,6 @@
 import type { Clock } from "../../domain/clock.ts"
 import { AppError } from "../../domain/error.ts"
+import { type LiveNodes, shareOf } from "../runtime/nodes.ts"
 
 /** The origin of an attempt, as the names that its counters use. */
 export interface Origin {
@@ -53,10 +54,18 @@ const MINUTE_MS = 60_000
 const WINDOW_MS = 15 * MINUTE_MS
 /** Maximum number of wrong codes for an account from one network. */
 const CODES_PER_NETWORK = 5
-/** Maximum number of wrong codes for an account from all networks. */
+/** Maximum number of wrong codes for an account from all networks. Several nodes divide the number among them. */
 const CODES_PER_ACCOUNT = 20
 
-export function createSignInLimits({ clock, figures }: { clock: Pick<Clock, "now">; figures: SignInLimitSettings }): SignInLimits {
+interface SignInLimitOptions {
+  clock: Pick<Clock, "now">
+  figures: SignInLimitSettings
+  /** The nodes that share the catalog. */
+  nodes?: Pick<LiveNodes, "live"> | undefined
+}
+
+export function createSignInLimits({ clock, figures, nodes }: SignInLimitOptions): SignInLimits {
+  const codesPerAccount = () => shareOf(CODES_PER_ACCOUNT, nodes)
   const tries = rememberedTimes(clock.now, MINUTE_MS)
   const failures = rememberedTimes(clock.now, 60 * MINUTE_MS)
   const ofAccounts = rememberedTimes(clock.now, WINDOW_MS)
@@ -107,7 +116,7 @@ export function createSignInLimits({ clock, figures }: { clock: Pick<Clock, "now
       admit(origin)
       const [network, account] = [`${userId} ${origin.network}`, String(userId)]
       refuseIfFull(codesFrom.freeAt(network, CODES_PER_NETWORK))
-      refuseIfFull(codesOf.freeAt(account, CODES_PER_ACCOUNT))
+      refuseIfFull(codesOf.freeAt(account, codesPerAccount()))
       const attempt = begin(origin, codesFrom, network)
       const mark = codesOf.note(account)
       function withdraw(): void {
@@ -119,7 +128,7 @@ export function createSignInLimits({ clock, figures }: { clock: Pick<Clock, "now
         // A correct code does not reset the counter. Otherwise an attacker could continue whenever the owner signs in.
         succeed: withdraw,
         fail() {
-          if (codesOf.count(account) < CODES_PER_ACCOUNT || pauseNotices.count(account) > 0) return false
+          if (codesOf.count(account) < codesPerAccount() || pauseNotices.count(account) > 0) return false
           pauseNotices.note(account)
           return true
         },
