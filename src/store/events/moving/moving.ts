@@ -4,6 +4,7 @@ import type { Journal } from "../journal.ts"
 import { endSpool } from "../spool/spool.ts"
 import type { SharedNumbering } from "../spool/visitor-numbers.ts"
 import { type RowStatements, rowStatements } from "../tables/row-tables.ts"
+import { endTallyChanges } from "../tables/tally-changes.ts"
 import { readState, writeState } from "../tail/tails.ts"
 import { type AdoptedVisits, VisitAdoption } from "./adoption.ts"
 
@@ -68,6 +69,7 @@ export function movesOf(journal: Journal, sharedNumbers: (siteId: number) => Pro
         const { memory } = journal
         work(rowStatements(db), (siteId) => reserveVisitors(memory, siteId, 1))
         endSpool(db)
+        endTallyChanges(db)
         writeState(db, "generation", readState(db, "generation") + 1)
       })
     },

@@ -8,7 +8,6 @@ import { laneOf, SEGMENT_KINDS, type SegmentKind } from "../bytes/lanes.ts"
 import { storedEarlyVisits } from "../early-visits.ts"
 import type { Journal } from "../journal.ts"
 import type { Part } from "../part.ts"
-import { endTallyChanges } from "../tables/tally-changes.ts"
 import type { SiteTail } from "../tail/tail.ts"
 import { readState, writeState } from "../tail/tails.ts"
 import { droppedSpan, setDroppedSpan, type TimeSpan } from "./dropped.ts"
@@ -174,7 +173,6 @@ export function endSpool(db: Database): void {
   for (const table of ["spool", "openings", "visitor_values", "dropped"]) db.run(`delete from ${table}`)
   db.run("delete from state where key in ('shipped_record', 'node', 'moving')")
   db.run("drop index visitor_ids_ordinal")
-  endTallyChanges(db)
 }
 
 /** Returns whether the second engine gets the visits and does not count yet. */
