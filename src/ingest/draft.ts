@@ -193,7 +193,9 @@ function eventOf(draft: Draft): NewEvent {
   }
 }
 
-function traitsOf({ acquisition, referrer, place, agent, size, language }: Draft): VisitTraits {
+type TraitSources = Pick<Draft, "acquisition" | "referrer" | "place" | "agent" | "size" | "language">
+
+export function traitsOf({ acquisition, referrer, place, agent, size, language }: TraitSources): VisitTraits {
   return {
     source: acquisition.source,
     referrer: referrer.text,

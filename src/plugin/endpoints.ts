@@ -2,6 +2,7 @@ import { AppError } from "../domain/error.ts"
 import { pluginFault } from "./check.ts"
 import type { PluginEndpoint } from "./contract.ts"
 import type { Asked } from "./host/host.ts"
+import { requestOf } from "./host/recording.ts"
 
 /** Answers a request at an endpoint of a plugin, before the routers. Returns undefined for other requests. Throws `not_found` at the path of a disabled plugin. */
 export type AnswerAtEndpoint = (asked: Asked, path: string) => Response | Promise<Response> | undefined
@@ -26,11 +27,11 @@ export function combineEndpoints(plugins: readonly EndpointsOf[]): AnswerAtEndpo
     for (const { base, isOn, answer } of paths) {
       if (!path.startsWith(base) || (path.length > base.length && path[base.length] !== "/")) continue
       if (!isOn()) throw new AppError("not_found", "This address does not exist.")
-      return answer(asked, path, hostOf(asked.request))
+      return answer(requestOf(asked), path, hostOf(asked.request))
     }
     if (hosts.length === 0) return undefined
     const host = hostOf(asked.request)
-    for (const { owns, isOn, answer } of hosts) if (isOn() && owns(host)) return answer(asked, path, host)
+    for (const { owns, isOn, answer } of hosts) if (isOn() && owns(host)) return answer(requestOf(asked), path, host)
     return undefined
   }
 }

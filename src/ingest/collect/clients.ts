@@ -56,14 +56,9 @@ export function senderReader({ geoHeader, onForwardedIgnored }: SenderOptions, t
 }
 
 /** Creates a reader for areas, which ask for facts of a request and then record it. Headers are read and the place is looked up once. */
-export function readOnce(readSender: ReadSender, placeFile: PlaceFile | undefined): (request: CollectRequest) => Requester {
-  const known = new WeakMap<Headers, Requester>()
-  return (request) => {
-    let requester = known.get(request.headers)
-    if (!requester) {
-      requester = new Requester(readSender(request), placeFile)
-      known.set(request.headers, requester)
-    }
-    return requester
+export const readOnce =
+  (readSender: ReadSender, placeFile: PlaceFile | undefined) =>
+  (request: CollectRequest): Requester => {
+    request.requester ??= new Requester(readSender(request), placeFile)
+    return request.requester
   }
-}

@@ -31,8 +31,8 @@ const MAX_RECORDS = 1_000
  * when the event loop is busy.
  */
 const HOLD_MS = 10
-/** Prepared and committed in one turn of the event loop, within a millisecond or two: other requests wait no longer than that. */
-const GROUP_RECORDS = 100
+/** Prepared and committed in one turn of the event loop, within two milliseconds or so: other requests wait no longer than that. */
+const GROUP_RECORDS = 250
 /** A request waits this long for room. After that its record is lost and counted, because a store that stands still must not stop redirects. */
 const PATIENCE_MS = 100
 

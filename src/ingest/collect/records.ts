@@ -3,13 +3,12 @@ import type { NewEvent } from "../../domain/event.ts"
 import { ANONYMOUS, type RecordKind } from "../../domain/record.ts"
 import type { Site } from "../../domain/site.ts"
 import type { Client } from "../address/client-address.ts"
-import { type Candidate, candidateOf, newDraft, type RequestFacts } from "../draft.ts"
-import type { Shields } from "../enrich/shields.ts"
-import * as values from "../enrich/values.ts"
-import { firstLanguage } from "../enrich/values.ts"
+import { type Candidate, type RequestFacts, traitsOf } from "../draft.ts"
+import { acquisitionOf, firstLanguage, foreignReferrer } from "../enrich/values.ts"
 import { type VisitorKeys, visitorKeys } from "../identity/identity.ts"
-import { setVisitor } from "../identity/visitor.ts"
-import { type Incoming, NOTHING_SENT } from "../payloads/incoming.ts"
+import { rotatingIds } from "../identity/visitor.ts"
+import { NOTHING_SENT } from "../payloads/incoming.ts"
+import { NOWHERE } from "../place/place.ts"
 import { agentOf, NO_AGENT } from "../request/agent.ts"
 import { isPreparing, type Requester } from "../request/request.ts"
 import { splitAddress } from "../request/web-address.ts"
@@ -83,67 +82,52 @@ const report =
 
 /** Prepares a record. Asynchronous only while secrets are not in memory yet: for the first request of a period. */
 function prepareRecord(intake: RecordIntake, arrived: ArrivedRecord): Candidate | Promise<Candidate> {
-  const { site, at } = arrived
-  const { objects } = arrived.requester.facts
-  const incoming = incomingOf(arrived)
-  const keys = visitorKeys(intake, { site, incoming, objects, at, now: intake.clock.now() })
-  const conclude = (known: VisitorKeys) => recordCandidate(arrived, { incoming, keys: known, day: intake.calendar.day(site, at) })
+  const { site, at, requester } = arrived
+  const { objects } = requester.facts
+  const keys = visitorKeys(intake, { site, incoming: NOTHING_SENT, objects, at, now: intake.clock.now() })
+  const conclude = (known: VisitorKeys) => recordCandidate(arrived, known, intake.calendar.day(site, at))
   return keys instanceof Promise ? keys.then(conclude) : conclude(keys)
 }
 
-interface Prepared {
-  incoming: Incoming
-  keys: VisitorKeys
-  day: string
-}
-
-function recordCandidate({ site, record, requester, at }: ArrivedRecord, { incoming, keys, day }: Prepared): Candidate {
+function recordCandidate({ site, record, url, requester, at }: ArrivedRecord, { current }: VisitorKeys, day: string): Candidate {
   const { client, facts } = requester
-  const { current } = keys
-  const { address } = incoming
-  const draft = newDraft(
-    // A record joins no visit, so the id by the previous salt is not needed.
-    {
-      site,
-      incoming,
-      sender: "server",
-      request: facts,
+  const { name, kind, props, proxied } = record
+  const { objects, userAgent } = facts
+  const { host, path, query } = splitAddress(url)
+  const referrer = foreignReferrer(facts.referer, { hostname: host, hosts: site.hosts })
+  const [id] = rotatingIds([current.salt], { siteId: site.id, address: client.address?.bytes, userAgent })
+  return {
+    siteId: site.id,
+    day,
+    event: {
       at,
-      hostname: address.host,
-      address: client.address,
-      keys: { current, previous: undefined, identity: undefined },
+      name,
+      page: path,
+      hostname: host,
+      title: "",
+      interactive: false,
+      props: objects ? [...props, [ANONYMOUS, "1"]] : props,
     },
-    NO_SHIELDS,
-  )
-  values.setAgent(draft)
-  values.setReferrer(draft)
-  values.setAcquisition(draft)
-  values.setLanguage(draft)
-  draft.page = address.path
-  draft.props = facts.objects ? [...incoming.props, [ANONYMOUS, "1"]] : incoming.props
-  setVisitor(draft)
-  if (!facts.objects && !record.proxied) draft.place = requester.place
-  if (record.proxied) draft.agent = NO_AGENT
-  const candidate = candidateOf(draft, day)
-  candidate.records = record.kind
-  candidate.isAnonymous = facts.objects
-  return candidate
+    traits: traitsOf({
+      acquisition: acquisitionOf(query, referrer),
+      referrer,
+      place: objects || proxied ? NOWHERE : requester.place,
+      agent: proxied || userAgent === "" ? NO_AGENT : agentOf(userAgent),
+      size: "",
+      language: firstLanguage(facts.acceptLanguage),
+    }),
+    // A record joins no visit, so the id by the previous salt is not needed.
+    identity: { current: { period: current.period, id: id! }, previous: undefined, person: undefined },
+    id: "",
+    counters: [],
+    identifies: false,
+    records: kind,
+    isAnonymous: objects,
+  }
 }
 
 /** Approximate memory of a waiting record. */
 const RECORD_BYTES = 1_024
-
-/** Records are never refused, so shields are not evaluated. */
-const NO_SHIELDS = {} as Shields
-
-const incomingOf = ({ record: { name, props }, url, requester: { facts } }: ArrivedRecord): Incoming => ({
-  ...NOTHING_SENT,
-  name,
-  address: splitAddress(url),
-  referrer: facts.referer,
-  props,
-  interactive: false,
-})
 
 /** Facts about the sender of a request that do not identify the sender. "" is missing. */
 export interface SenderFacts {

@@ -2,7 +2,7 @@ import { currencyDecimals, parseCurrency } from "../../domain/currency.ts"
 import type { NewEvent } from "../../domain/event.ts"
 import { COLLECT } from "../../domain/limits.ts"
 import { parseAmount } from "../../domain/money.ts"
-import { addCounter, type Draft } from "../draft.ts"
+import { type Acquisition, addCounter, type Draft } from "../draft.ts"
 import { memoize } from "../memoize.ts"
 import { agentOf, NO_AGENT } from "../request/agent.ts"
 import { tagValue } from "../request/text.ts"
@@ -19,8 +19,13 @@ export function setAgent(draft: Draft): void {
 
 export function setReferrer(draft: Draft): void {
   const { incoming, site, hostname } = draft
-  const referrer = referrerOf(incoming.referrer)
-  if (referrer.host !== "" && !isSelfReferral(referrer, { hostname, hosts: site.hosts })) draft.referrer = referrer
+  draft.referrer = foreignReferrer(incoming.referrer, { hostname, hosts: site.hosts })
+}
+
+/** Returns the referrer of a page, or none when it is the site itself. */
+export function foreignReferrer(sent: string, page: { hostname: string; hosts: readonly string[] }): Referrer {
+  const referrer = referrerOf(sent)
+  return referrer.host === "" || isSelfReferral(referrer, page) ? NO_REFERRER : referrer
 }
 
 export function setPage(draft: Draft): void {
@@ -31,12 +36,14 @@ export function setPage(draft: Draft): void {
 
 /** Sets source, campaign and channel. The values of the first event of a visit become those of the visit. */
 export function setAcquisition(draft: Draft): void {
-  const { query } = draft.incoming.address
-  const isDirect = query === "" && draft.referrer.host === ""
-  draft.acquisition = isDirect ? DIRECT : acquisitionOf(query, draft.referrer)
+  draft.acquisition = acquisitionOf(draft.incoming.address.query, draft.referrer)
 }
 
-function acquisitionOf(query: string, referrer: Referrer): Draft["acquisition"] {
+/** Returns the acquisition by the query of a page and its referrer. */
+export const acquisitionOf = (query: string, referrer: Referrer): Acquisition =>
+  query === "" && referrer.host === "" ? DIRECT : acquisitionFrom(query, referrer)
+
+function acquisitionFrom(query: string, referrer: Referrer): Acquisition {
   const campaign = campaignOf(query)
   const source = sourceOf(campaign, referrer)
   return {
@@ -52,7 +59,7 @@ function acquisitionOf(query: string, referrer: Referrer): Draft["acquisition"] 
 }
 
 /** Acquisition without query and referrer. Most events have it, because another page of the site led to theirs. */
-const DIRECT = acquisitionOf("", NO_REFERRER)
+const DIRECT = acquisitionFrom("", NO_REFERRER)
 
 export function setTitle(draft: Draft): void {
   draft.title = tagValue(draft.incoming.title, COLLECT.titleChars)

@@ -43,12 +43,15 @@ export interface VisitorKeys {
  * Returns the kind of id by which a site may identify the sender of an event, apart from the rotating id (metrics.md 2.3). Undefined
  * when there is none, or when the visitor objects to tracking.
  */
-export function personKind(site: Site, { userId, deviceId }: Incoming, objects: boolean): "user" | "device" | undefined {
+export function personKind(site: Site, { userId, deviceId }: SentIds, objects: boolean): "user" | "device" | undefined {
   const mode = site.settings.identity_mode
   if (objects || !hasLongKeys(mode)) return undefined
   if (userId !== "") return "user"
   return mode === "persistent" && deviceId !== "" ? "device" : undefined
 }
+
+/** The ids that a client sent for the visitor. "" is missing. */
+type SentIds = Pick<Incoming, "userId" | "deviceId">
 
 interface KeySources {
   salts: Salts
@@ -64,7 +67,7 @@ interface KeySources {
  */
 export function visitorKeys(
   { salts, identityKeys, calendar, onError }: KeySources,
-  event: { site: Site; incoming: Incoming; objects: boolean; at: number; now: number },
+  event: { site: Site; incoming: SentIds; objects: boolean; at: number; now: number },
 ): VisitorKeys | Promise<VisitorKeys> {
   const { site, at, now } = event
   const { current, previous } = calendar.periods(site, at)

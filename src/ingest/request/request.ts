@@ -11,6 +11,8 @@ export interface CollectRequest {
   body: Uint8Array
   /** Address of the other end of the connection. */
   peer: string | undefined
+  /** The sender, once it was read for an area. */
+  requester?: Requester | undefined
 }
 
 /** Reads the client and the facts of the headers, once for every kind of payload. */

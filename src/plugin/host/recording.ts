@@ -25,28 +25,33 @@ export function recording(
   }
 }
 
-/** Converts a request of a visitor for ingestion. */
-export const requestOf = (asked: Asked): CollectRequest => new AskedRequest(asked)
+/** Returns a request of a visitor in the form that ingestion expects. */
+export const requestOf = (asked: Asked): AskedRequest => (asked instanceof AskedRequest ? asked : new AskedRequest(asked))
 
-/** Creates a request that reads its parts lazily, because a click is processed twice and the peer address is expensive to read. */
+/**
+ * A request of a visitor that areas and ingestion read in turn. Reads its parts lazily, because the peer address is expensive to read,
+ * and keeps what was read about the sender.
+ */
 class AskedRequest implements CollectRequest {
+  readonly request: Request
+  readonly server: Asked["server"]
   readonly body = NOTHING
-  readonly #asked: Asked
+  requester: CollectRequest["requester"]
 
-  constructor(asked: Asked) {
-    this.#asked = asked
+  constructor({ request, server }: Asked) {
+    this.request = request
+    this.server = server
   }
   get method() {
-    return this.#asked.request.method
+    return this.request.method
   }
   get url() {
-    return this.#asked.request.url
+    return this.request.url
   }
   get headers() {
-    return this.#asked.request.headers
+    return this.request.headers
   }
   get peer() {
-    const { request, server } = this.#asked
-    return server?.requestIP(request)?.address
+    return this.server?.requestIP(this.request)?.address
   }
 }
