@@ -1,4 +1,4 @@
-import type { Asked, ListedSender, PluginRecord, SenderFacts } from "#plugin"
+import type { Asked, ListedSender, PluginRecord, PreparedRecord, SenderFacts } from "#plugin"
 import { builtUrl } from "../address.ts"
 import { isExpired, type Link, type RedirectStatus } from "../link.ts"
 import { ruleFor, type Situation } from "../rules.ts"
@@ -60,8 +60,9 @@ function isChainTooLong(first: string, request: LinkRequest, { cache, chains }: 
   return true
 }
 
-/** Reason why a click counts as a bot click. */
-export type BotReason = "head" | "prefetch" | "no_ua" | "ua" | "datacenter" | "burst"
+/** Reasons why a click counts as a bot click. */
+const BOT_REASONS = ["head", "prefetch", "no_ua", "ua", "datacenter", "burst"] as const
+export type BotReason = (typeof BOT_REASONS)[number]
 
 /** Returns why a request at a moment in epoch ms counts as a bot click; undefined if it is a click by a person. */
 type BotCheck = (asked: Asked, sender: SenderFacts, at: number) => BotReason | undefined
@@ -106,23 +107,37 @@ export function createBotCheck(isDatacenter: ListedSender | undefined): BotCheck
   }
 }
 
-/** Returns the record of a click. */
-export const clickOf = (click: {
-  linkId: number
+/** What distinguishes the clicks of a link. */
+interface ClickFacts {
   reason: BotReason | undefined
   isQr: boolean
   rule: number
   method: string
   status: number
-}): PluginRecord => ({
+}
+
+/** Creates the function that returns the record of a click. It keeps the records of a link, of which there are few, while the link is the same. */
+export function createClicks(prepare: (record: PluginRecord) => PreparedRecord): (link: Link, click: ClickFacts) => PreparedRecord {
+  const links = new WeakMap<Link, Map<number, PreparedRecord>>()
+  return (link, click) => {
+    let records = links.get(link)
+    if (!records) {
+      records = new Map()
+      links.set(link, records)
+    }
+    const { reason, isQr, rule, method } = click
+    const flags = (isQr ? 2 : 0) + (method === "HEAD" ? 1 : 0)
+    const variant = (rule * (BOT_REASONS.length + 1) + (reason ? BOT_REASONS.indexOf(reason) + 1 : 0)) * 4 + flags
+    let record = records.get(variant)
+    if (!record) {
+      record = prepare(clickOf(link, click))
+      records.set(variant, record)
+    }
+    return record
+  }
+}
+
+const clickOf = ({ id }: Link, { reason, isQr, rule, method, status }: ClickFacts): PluginRecord => ({
   name: "link_click",
-  props: {
-    link_id: click.linkId,
-    human: click.reason ? 0 : 1,
-    bot_reason: click.reason,
-    qr: click.isQr ? 1 : 0,
-    rule: click.rule,
-    method: click.method,
-    status: click.status,
-  },
+  props: { link_id: id, human: reason ? 0 : 1, bot_reason: reason, qr: isQr ? 1 : 0, rule, method, status },
 })

@@ -13,7 +13,7 @@ import type { Link, LinksHost } from "../link.ts"
 import type { Domain } from "../rows.ts"
 import type { Cache, CachedLink } from "./cache.ts"
 import type { Chains } from "./chain.ts"
-import { type BotReason, clickOf, createBotCheck, type Decision, decide, type LinkRequest } from "./decision.ts"
+import { type BotReason, createBotCheck, createClicks, type Decision, decide, type LinkRequest } from "./decision.ts"
 import type { OrphanKind, Orphans } from "./orphans.ts"
 import { gonePage, notFoundPage, otherMethod, passwordPage, previewPage, unlockedPage } from "./pages.ts"
 
@@ -69,6 +69,7 @@ export function createEndpoint(host: LinksHost, { cache, chains, orphans, prefix
   const unlocks = host.throttle(UNLOCKS_PER_MINUTE, 60_000)
   const unlockCookies = host.unlockCookies("l-")
   const botReason = createBotCheck(isDatacenter)
+  const clickOf = createClicks(host.prepareRecord)
   const siteOf = (id: number): Site | undefined => host.services.sites.directory.byId(id)
 
   function miss(asked: Asked, { domain, slug, path }: Address, kind: OrphanKind): Response {
@@ -129,7 +130,7 @@ export function createEndpoint(host: LinksHost, { cache, chains, orphans, prefix
     const { rule, status } = decision
     const { method } = asked.request
     try {
-      const click = clickOf({ linkId: link.id, reason, isQr, rule, method, status })
+      const click = clickOf(link, { reason, isQr, rule, method, status })
       onClick(site.id)
       return isLast ? host.record(asked, site, click).catch(logUnrecorded) : host.recordLater(asked, site, click)
     } catch (error) {

@@ -37,6 +37,7 @@ import type { ImportWriters } from "./imports.ts"
 import type { PluginJobs } from "./jobs.ts"
 import type { OwnRows } from "./own-rows.ts"
 import { type OwnStatements, type OwnTables, ownStatements, statementsBehind } from "./own-tables.ts"
+import type { PreparedRecord } from "./recording.ts"
 import type { SaleReader } from "./sales.ts"
 import type { CreatePluginShares } from "./shares.ts"
 import type { SiteHash } from "./site-hash.ts"
@@ -143,12 +144,14 @@ export interface Host<Settings = object> {
    * disk, together with all records before it. A visitor who objects is stored without identity and place, as an anonymous record. Query
    * records with `services.recordReports`, or with `records` in a query of the engine.
    */
-  record(asked: Asked, site: Site, event: PluginRecord): Promise<void>
+  record(asked: Asked, site: Site, event: PluginRecord | PreparedRecord): Promise<void>
   /**
    * Records a request that is answered first, within 20 ms. Returns a promise when too many answered records wait for the disk: the
    * answer has to wait for it. A record that cannot be stored is counted and reported to no one.
    */
-  recordLater(asked: Asked, site: Site, event: PluginRecord): Promise<void> | undefined
+  recordLater(asked: Asked, site: Site, event: PluginRecord | PreparedRecord): Promise<void> | undefined
+  /** Prepares a record that the plugin keeps, because many requests differ in nothing but who sent them. Storing it again costs less. */
+  prepareRecord(event: PluginRecord): PreparedRecord
   /**
    * Returns the stored form of a text of a visitor: the first 64 bits of its HMAC-SHA-256 with the site key, in hex. Equal texts
    * have equal hashes, which cannot be reversed. Returns a promise only for the first use on a site.

@@ -10,19 +10,31 @@ const NOTHING = new Uint8Array()
 export function recording(
   collector: Pick<RecordCollector, "record" | "recordLater" | "senderOf">,
   { id, records = {} }: AnyPlugin,
-): Pick<Host, "record" | "recordLater" | "senderOf"> {
-  function declared({ name, props, proxied }: PluginRecord): NewRecord {
+): Pick<Host, "prepareRecord" | "record" | "recordLater" | "senderOf"> {
+  function prepareRecord({ name, props, proxied = false }: PluginRecord): PreparedRecord {
     const known = records[name]
     if (!known) throw new Error(`The plugin ${id} records ${name}, which is not in its list of records`)
     const texts: [key: string, value: string][] = []
     for (const key in props) if (props[key] !== undefined) texts.push([key, String(props[key])])
-    return { name, kind: known.kind, props: texts, proxied: proxied ?? false }
+    return new PreparedRecord(name, known.kind, texts, proxied)
   }
+  const prepared = (event: PluginRecord | PreparedRecord) => (event instanceof PreparedRecord ? event : prepareRecord(event))
   return {
+    prepareRecord,
     senderOf: (asked) => collector.senderOf(requestOf(asked)),
-    record: async (asked, site, event) => collector.record(site, declared(event), requestOf(asked)),
-    recordLater: (asked, site, event) => collector.recordLater(site, declared(event), requestOf(asked)),
+    record: async (asked, site, event) => collector.record(site, prepared(event), requestOf(asked)),
+    recordLater: (asked, site, event) => collector.recordLater(site, prepared(event), requestOf(asked)),
   }
+}
+
+/** A declared record with its properties as texts. A class, so that plugins cannot make one of a record that they do not declare. */
+export class PreparedRecord implements NewRecord {
+  constructor(
+    readonly name: string,
+    readonly kind: NewRecord["kind"],
+    readonly props: NewRecord["props"],
+    readonly proxied: boolean,
+  ) {}
 }
 
 /** Returns a request of a visitor in the form that ingestion expects. */

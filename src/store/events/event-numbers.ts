@@ -13,8 +13,13 @@ export type NumberText = (name: DictionaryName, text: string, property?: string)
 /** Returns the numbers of traits, in the order of `TRAITS`. */
 export const numberedTraits = (traits: VisitTraits, number: NumberText): number[] => TRAITS.map((trait) => number(trait, traits[trait]))
 
-/** Returns an event in the form of the log. */
-export function numberedEvent(event: NewEvent, sequence: number, number: NumberText): TailEvent {
+/** Returns an event in the form of the log. `props` are the numbers of its properties. */
+export function numberedEvent(
+  event: NewEvent,
+  sequence: number,
+  number: NumberText,
+  props: readonly number[] = numberedProps(event.props, number),
+): TailEvent {
   const { revenue, engagement, vitals } = event
   return {
     at: event.at,
@@ -24,7 +29,7 @@ export function numberedEvent(event: NewEvent, sequence: number, number: NumberT
     hostname: number("hostname", event.hostname),
     title: number("title", event.title),
     interactive: event.interactive ? 1 : 0,
-    props: event.props.length === 0 ? NO_PROPS : propNumbers(event.props, number),
+    props,
     revenue: revenue && { amount: revenue.amount, currency: number("currency", revenue.currency) },
     engagement: engagement && { engaged: engagement.engagedMs, scroll: engagement.scrollDepth ?? NO_SCROLL },
     vitals: vitals && vitalNumbers(vitals),
@@ -33,7 +38,9 @@ export function numberedEvent(event: NewEvent, sequence: number, number: NumberT
 
 const NO_PROPS: readonly number[] = []
 
-function propNumbers(props: NewEvent["props"], number: NumberText): number[] {
+/** Returns the numbers of properties: of each key, then of its value. */
+export function numberedProps(props: NewEvent["props"], number: NumberText): readonly number[] {
+  if (props.length === 0) return NO_PROPS
   const numbers: number[] = []
   for (const [key, value] of props) {
     const keyNumber = number("property", key)

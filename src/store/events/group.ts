@@ -5,7 +5,7 @@ import { laneOf } from "./bytes/lanes.ts"
 import type { Identification } from "./dictionary/identities.ts"
 import { isTransient } from "./dictionary/visitors.ts"
 import { type EarlyVisit, readStoredVisit } from "./early-visits.ts"
-import { type NumberText, numberedEvent, numberedTraits } from "./event-numbers.ts"
+import { type NumberText, numberedEvent, numberedProps, numberedTraits } from "./event-numbers.ts"
 import { LogRecord } from "./log.ts"
 import type { Memory } from "./memory.ts"
 import { DropCounts } from "./tables/drops.ts"
@@ -27,7 +27,14 @@ export class Group implements Writer {
   /** The site and the day of `#number`. */
   #siteId = 0
   #day = ""
-  readonly #onLimit = () => this.count(this.#siteId, this.#day, "cardinality")
+  /** Number of values that were over a daily limit. */
+  #limited = 0
+  readonly #onLimit = () => {
+    this.#limited++
+    this.count(this.#siteId, this.#day, "cardinality")
+  }
+  /** The numbers of properties that many records share, such as those of clicks on one link. */
+  readonly #sharedProps = new Map<NewEvent["props"], { siteId: number; numbers: readonly number[] }>()
   readonly #number: NumberText = (name, text, property) =>
     this.#memory.interner.number(this.#siteId, name, text, this.#day, this.#onLimit, property)
 
@@ -165,9 +172,19 @@ export class Group implements Writer {
     this.#record.visit(lane, row, true)
     this.#complete.push([lane, row.id])
     tail.openVisit(row, this.#place)
-    const eventRow = numberedEvent(event, this.#memory.sequence++, this.#numbers(siteId, day))
+    const eventRow = numberedEvent(event, this.#memory.sequence++, this.#numbers(siteId, day), this.#recordProps(siteId, day, event.props))
     this.#record.event(lane, row.id, eventRow)
     tail.addEvent(row.id, eventRow, this.#place)
+  }
+
+  /** Returns the numbers of a record's properties. Values over a limit are numbered each time, because they are counted. */
+  #recordProps(siteId: number, day: string, props: NewEvent["props"]): readonly number[] {
+    const shared = this.#sharedProps.get(props)
+    if (shared?.siteId === siteId) return shared.numbers
+    const limited = this.#limited
+    const numbers = numberedProps(props, this.#numbers(siteId, day))
+    if (limited === this.#limited) this.#sharedProps.set(props, { siteId, numbers })
+    return numbers
   }
 
   drop(...args: Parameters<Writer["drop"]>): void {
