@@ -98,6 +98,37 @@ test("counts records by their properties, and in no metric of the site", async (
   expect(summary).toMatchObject({ status: 200, body: { metrics: { visitors: 0, pageviews: 0 } } })
 })
 
+test("stores a prepared record with the visitor, page and objection of each request", async () => {
+  await using instance = await startInstance({ plugins: [clicks] })
+  const click = host!.prepareRecord({ name: "link_click", props: { link_id: 7, rule: undefined } })
+  const record = (address: string, path: string, headers: Record<string, string> = {}) => {
+    const server = { requestIP: () => ({ address }) }
+    return host!.recordLater({ request: new Request(`http://localhost${path}`, { headers }), server }, instance.site, click)
+  }
+  for (const path of ["/a?utm_source=news", "/b"]) expect(record("198.51.100.7", path)).toBeUndefined()
+  record("198.51.100.8", "/b")
+  record("198.51.100.9", "/b", { dnt: "1" })
+  await instance.app.collector.recorded()
+  expect(await counted(instance, byLink)).toEqual([["7", 3, 4]])
+  const by = (dimension: "page" | "utm_source") => ({
+    records: "clicks" as const,
+    groupings: [{ by: "dimension" as const, dimension }],
+  })
+  expect(await counted(instance, by("page"))).toEqual([
+    ["/a", 1, 1],
+    ["/b", 3, 3],
+  ])
+  expect(await counted(instance, by("utm_source"))).toEqual([
+    [null, 3, 3],
+    ["news", 1, 1],
+  ])
+  const anonymous = { by: "dimension" as const, dimension: "property" as const, property: "anonymous" }
+  expect(await counted(instance, { records: "clicks", groupings: [anonymous] })).toEqual([
+    [null, 2, 3],
+    ["1", 1, 1],
+  ])
+})
+
 /** Returns the ordinals of the visitors of a kind, in row order. */
 function visitorsOf(instance: TestInstance, kind?: "clicks" | "opens"): number[] {
   const reader = openEventReader(join(instance.dataDir, "events.db"), { cacheBytes: 1 << 20 })
@@ -181,6 +212,7 @@ test("a plugin can record only what it declared, and two plugins cannot declare 
   await expect(host!.record(asked, instance.site, { name: "page_view", props: {} })).rejects.toThrow(
     "The plugin clicks records page_view, which is not in its list of records",
   )
+  expect(() => host!.prepareRecord({ name: "page_view", props: {} })).toThrow("which is not in its list of records")
   const other = definePlugin({ id: "other", title: "Other", records: { link_click: { title: "X", kind: "clicks" } }, setup: () => ({}) })
   expect(await startInstance({ plugins: [clicks, other] }).catch((error: unknown) => error)).toMatchObject({
     exit: "configuration",

@@ -1,6 +1,6 @@
 /**
- * Redirects of short links compared with an empty server, in the same run with the same senders: the server has one core, the senders
- * have all others. Every redirect must lead to the link's destination and be stored as a click, otherwise the benchmark fails.
+ * Redirects of short links compared with an empty server and with one that only reads the request and redirects, in the same run with the
+ * same senders: the server has one core, the senders have all others. Every redirect must lead to the link's destination and be stored as a click, otherwise the benchmark fails.
  * `bun run bench links` runs it alone.
  */
 import { mkdtempSync, rmSync } from "node:fs"
@@ -26,6 +26,8 @@ const ROUNDS = 3
 
 /** Share of its core from which on the server was the limit. */
 const SATURATED = 0.9
+/** The header that every redirect must have. */
+const LOCATION = `\r\nLocation: ${LINK.destination}\r\n`
 const BARS = { share: 0.45, steadyP99: 5 } as const
 
 /** Result of all senders of a round. */
@@ -37,12 +39,14 @@ interface Measured {
   serverBusy: number
 }
 
-type Case = "empty" | "link" | "steady"
+type Case = "empty" | "redirecting" | "link" | "steady"
 
 export async function measureLinks(): Promise<void> {
   const rounds: Record<Case, Measured>[] = []
-  for (let round = 0; round < ROUNDS; round++)
-    rounds.push({ empty: await loadEmptyServer(), link: await loadLink(), steady: await loadLink(STEADY_PER_SECOND) })
+  for (let round = 0; round < ROUNDS; round++) {
+    const [empty, redirecting] = [await loadHandler(EMPTY), await loadHandler(REDIRECTING)]
+    rounds.push({ empty, redirecting, link: await loadLink(), steady: await loadLink(STEADY_PER_SECOND) })
+  }
   const of = (name: Case, figure: keyof Measured) =>
     quantile(
       rounds.map((round) => round[name][figure]),
@@ -59,7 +63,12 @@ export async function measureLinks(): Promise<void> {
   console.log(
     table(
       ["Server", "Requests per second", "p50 ms", "p99 ms", "core used"],
-      [row("empty", "empty `Bun.serve`"), row("link", "short link"), row("steady", "short link, requests at a steady rate")],
+      [
+        row("empty", "empty `Bun.serve`"),
+        row("redirecting", "`Bun.serve` that reads URL, address and headers and answers with a location"),
+        row("link", "short link"),
+        row("steady", "short link, requests at a steady rate"),
+      ],
     ),
   )
   const share = quantile(
@@ -74,13 +83,36 @@ export async function measureLinks(): Promise<void> {
   console.log("Every redirect is stored as a click.")
 }
 
-async function loadEmptyServer(): Promise<Measured> {
-  const code = `const { port } = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null) }); console.log(port)`
+interface Handler {
+  /** Option of `Bun.serve`, as source code. */
+  code: string
+  status: string
+  /** Text that every answer must contain. */
+  expects: string
+}
+
+const EMPTY: Handler = { code: "fetch: () => new Response(null)", status: "200", expects: "HTTP/1.1 200" }
+/** What every redirect needs that knows its visitor, without any work on the click: its cost is not Footfall's own. */
+const REDIRECTING: Handler = {
+  code: `fetch(request, server) {
+  const read = [request.url, server.requestIP(request).address]
+  for (const name of ["host", "x-forwarded-for", "user-agent", "accept-language", "referer", "sec-purpose", "sec-gpc", "dnt"])
+    read.push(request.headers.get(name))
+  globalThis.read = read
+  const headers = { "cache-control": "no-store", "referrer-policy": "strict-origin-when-cross-origin", "x-content-type-options": "nosniff" }
+  return new Response(null, { status: 302, headers: { ...headers, "x-robots-tag": "noindex", location: "${LINK.destination}" } })
+}`,
+  status: "302",
+  expects: LOCATION,
+}
+
+async function loadHandler({ code: handler, status, expects }: Handler): Promise<Measured> {
+  const code = `const { port } = Bun.serve({ port: 0, hostname: "127.0.0.1", ${handler} }); console.log(port)`
   const server = Bun.spawn(["taskset", "--cpu-list", String(SERVER_CORE), process.execPath, "-e", code], { stdout: "pipe" })
   try {
     const { value } = await server.stdout.getReader().read()
-    const { measured, answers } = await send(server.pid, { port: Number(new TextDecoder().decode(value)), expects: "HTTP/1.1 200" })
-    refuseOthers(answers, "200")
+    const { measured, answers } = await send(server.pid, { port: Number(new TextDecoder().decode(value)), expects })
+    refuseOthers(answers, status)
     return measured
   } finally {
     server.kill()
@@ -96,8 +128,7 @@ async function loadLink(steadyRate?: number): Promise<Measured> {
     createLink(dataDir, siteId)
     await using server = await serveFootfall({ dataDir, flags: UNLIMITED, core: SERVER_CORE })
     const port = Number(new URL(server.address).port)
-    const expects = `\r\nLocation: ${LINK.destination}\r\n`
-    const { measured, answers } = await send(server.pid, { port, expects, steadyRate })
+    const { measured, answers } = await send(server.pid, { port, expects: LOCATION, steadyRate })
     const redirects = refuseOthers(answers, "302")
     // Only committed clicks are read, so the process may end in any way.
     await server.kill("SIGTERM")

@@ -255,6 +255,34 @@ test("stores new values beyond the daily limit as one value and counts them", ()
   expect(running.store.drops(1, DAY, DAY)).toEqual([{ day: DAY, reason: "cardinality", entry: "", count: 6 }])
 })
 
+test("numbers properties that records share by their site, and counts every discarded one", () => {
+  using running = startStore()
+  const shared = event({
+    at: NOON,
+    props: [
+      ["key1", "y"],
+      ["beyond", "x"],
+    ],
+  })
+  running.store.write(NOON, (writer) => {
+    for (let key = 0; key < 100; key++) pageview(writer, NOON, { props: [[`key${key}`, "x"]] })
+    for (const siteId of [1, 2, 1, 2, 1]) writer.record(siteId, "clicks", { visitor: undefined, traits: NO_TRAITS, event: shared }, DAY)
+  })
+  const reader = openEventReader(running.path, { cacheBytes: 1 << 20 })
+  const valuesOf = (siteId: number) => {
+    const { parts, dictionary } = reader.snapshot(siteId, "clicks")
+    const { key, value } = parts[0]!.props()
+    const nameOf = (id: number) => dictionary("property").text(id)
+    return Array.from(key, (id, at) => `${nameOf(id)}=${dictionary(`property:${id}`).text(value[at]!)}`)
+  }
+  const [limited, free] = [valuesOf(1), valuesOf(2)]
+  reader.close()
+  expect(limited).toEqual(["key1=y", "key1=y", "key1=y"])
+  expect(free).toEqual(["key1=y", "beyond=x", "key1=y", "beyond=x"])
+  expect(running.store.drops(1, DAY, DAY)).toEqual([{ day: DAY, reason: "cardinality", entry: "", count: 3 }])
+  expect(running.store.drops(2, DAY, DAY)).toEqual([])
+})
+
 test("discards property keys beyond the limit", () => {
   using running = startStore()
   running.store.write(NOON, (writer) => {
