@@ -36,6 +36,8 @@ const PLAIN = {
   NO_COLOR: "1",
   FORCE_COLOR: undefined,
   GITHUB_ACTIONS: undefined,
+  // The files of a process share its browser as well.
+  FOOTFALL_TEST_BROWSER_STAYS: "1",
   TMPDIR: await mkdtemp(join(await roomyFolder(), "footfall-check-")),
   ...(await compiled()),
 }

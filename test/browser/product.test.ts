@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
+import { expect, setDefaultTimeout, test } from "bun:test"
+import type { Page } from "playwright-core"
 import { LISTENING } from "../../src/http/server.ts"
 import { startInstance } from "../kit.ts"
-import { noBrowser, openBrowser, openVisitor } from "./browser.ts"
+import { noBrowser, openVisitor } from "./browser.ts"
 
 setDefaultTimeout(20_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 /** Serves the real product on a socket, and a shop whose pages load a script. */
 async function openShop(settings: Record<string, string> = {}) {
@@ -39,7 +32,7 @@ async function openShop(settings: Record<string, string> = {}) {
     origin,
     async open(path: string, markup: string): Promise<Page> {
       head = markup
-      const page = await (await openVisitor(browser)).newPage()
+      const page = await (await openVisitor()).newPage()
       await page.goto(`http://shop.example:${pages.port}${path}`)
       return page
     },

@@ -1,6 +1,5 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Browser } from "playwright-core"
 import { placeFileBytes } from "../ingest/place-file.ts"
 import type { TestInstance } from "../kit.ts"
 import { type DashboardStand, openDashboard } from "./report/dashboard-stand.ts"
@@ -97,14 +96,13 @@ export const BETA: Population = {
 }
 
 /** Opens the seven days up to Thursday 12 November, with Alpha's visits on Monday and Beta's on Wednesday, as in the previous week. */
-export async function openPopulations(browser: Browser, folder: string): Promise<DashboardStand> {
+export async function openPopulations(folder: string): Promise<DashboardStand> {
   const geo_db = join(folder, "places.mmdb")
   const places = [ALPHA, BETA].flatMap(({ network, place, visits }) =>
     Array.from({ length: visits }, (_, visit) => [`${network}.${visit}`, place] as const),
   )
   writeFileSync(geo_db, placeFileBytes(Object.fromEntries(places)))
-  // The clock stands still, so the rate limit would never refill.
-  const stand = await openDashboard(browser, { now: "2026-11-02T09:00:00Z", settings: { geo_db, private_rate: "100000" } })
+  const stand = await openDashboard({ now: "2026-11-02T09:00:00Z", settings: { geo_db } })
   const { instance } = stand
   const { sites, goals } = instance.app.instance
   const hosts = [ALPHA, BETA].map(({ name }) => `${name}.example`)

@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
+import { expect, setDefaultTimeout, test } from "bun:test"
+import type { Page } from "playwright-core"
 import { LISTENING } from "../../src/http/server.ts"
-import { noBrowser, openBrowser, openVisitor } from "../browser/browser.ts"
+import { noBrowser, openVisitor } from "../browser/browser.ts"
 import { startInstance } from "../kit.ts"
 
 setDefaultTimeout(20_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 const WEBSITE = "0f8fad5b-d9cb-469f-a165-70867728950e"
 
@@ -30,7 +23,7 @@ async function openShop() {
     stats: `http://stats.example:${product.port}`,
     async open(path: string, markup = ""): Promise<Page> {
       head = markup
-      const page = await (await openVisitor(browser)).newPage()
+      const page = await (await openVisitor()).newPage()
       await page.goto(`http://shop.example:${pages.port}${path}`)
       return page
     },

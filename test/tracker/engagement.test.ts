@@ -1,20 +1,16 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
-import { noBrowser, openBrowser } from "../browser/browser.ts"
+import type { Page } from "playwright-core"
+import { noBrowser } from "../browser/browser.ts"
 import { openStand, type Stand, type Visit } from "./stand.ts"
 
 setDefaultTimeout(20_000)
-let browser: Browser
+
 let stand: Stand
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  stand = openStand(browser)
+  stand = openStand()
 }, 30_000)
-afterAll(async () => {
-  await stand?.[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => stand?.[Symbol.asyncDispose]())
 
 /** An automated page is always visible and focused, so the test sets both states through attributes of the page. */
 const before = () => {

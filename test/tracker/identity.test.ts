@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import { join } from "node:path"
-import type { Browser, BrowserContext, Page } from "playwright-core"
+import type { BrowserContext, Page } from "playwright-core"
 import { footfall, PROGRAM, type Prepared, prepareSite, serveFootfall } from "../../scripts/instance.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
-import { noBrowser, openBrowser, openVisitor } from "../browser/browser.ts"
+import { noBrowser, openVisitor } from "../browser/browser.ts"
 import { startInstance, type TestInstance, temporaryFolder } from "../kit.ts"
 import { longTest } from "../size.ts"
 import { dump } from "../store/events/dump.ts"
@@ -11,11 +11,6 @@ import { dump } from "../store/events/dump.ts"
 /** The identity modes from a real browser with the real tracker to the stored visits. */
 
 setDefaultTimeout(40_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(() => browser?.close())
 
 /** A host whose pages browsers treat as secure, as those of any site with HTTPS: others get no stored id. */
 const HOST = "shop.localhost"
@@ -57,7 +52,7 @@ interface Person {
 }
 
 async function openPerson(origin: string, headers?: Record<string, string>): Promise<Person> {
-  const context = await openVisitor(browser)
+  const context = await openVisitor()
   if (headers) await context.setExtraHTTPHeaders(headers)
   const page = await context.newPage()
   return {

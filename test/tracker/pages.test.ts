@@ -1,20 +1,16 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser } from "playwright-core"
-import { noBrowser, openBrowser } from "../browser/browser.ts"
+
+import { noBrowser } from "../browser/browser.ts"
 import { openStand, type Stand, type VisitOptions } from "./stand.ts"
 
 setDefaultTimeout(20_000)
-let browser: Browser
+
 let stand: Stand
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  stand = openStand(browser)
+  stand = openStand()
 }, 30_000)
-afterAll(async () => {
-  await stand?.[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => stand?.[Symbol.asyncDispose]())
 
 const page = (url: unknown) => new URL(String(url)).pathname
 

@@ -1,5 +1,5 @@
 import type { Server } from "bun"
-import type { Browser, BrowserContext, Page } from "playwright-core"
+import type { BrowserContext, Page } from "playwright-core"
 import { trackerHandlers } from "../../src/http/tracker.ts"
 import { openVisitor } from "../browser/browser.ts"
 
@@ -59,7 +59,7 @@ export interface Stand extends AsyncDisposable {
 }
 
 /** Serves pages of any host on one port and the server's origin on another: the tracker scripts as the product serves them, and a collect address that records events. */
-export function openStand(browser: Browser): Stand {
+export function openStand(): Stand {
   const pages = new Map<string, string>()
   const sent: Sent[] = []
   const answers: NextAnswer[] = []
@@ -88,7 +88,7 @@ export function openStand(browser: Browser): Stand {
 
   async function visit(options: VisitOptions = {}): Promise<Visit> {
     const host = options.host ?? `visit${++visits}.example`
-    const page = isPlain(options) ? await sharedPage() : await ownPage(browser, options)
+    const page = isPlain(options) ? await sharedPage() : await ownPage(options)
     pages.set(host, documentFor(options, stats))
     const first = sent.length
     const own = () => sent.slice(first).filter((event) => event.host === host)
@@ -128,7 +128,7 @@ export function openStand(browser: Browser): Stand {
   }
 
   function sharedPage(): Promise<Page> {
-    shared ??= ownPage(browser, {})
+    shared ??= ownPage({})
     return shared
   }
 
@@ -168,8 +168,8 @@ export function openStand(browser: Browser): Stand {
 /** Opening a page is the expensive part of a visit. Each host is an origin of its own, so ordinary visits share a page. */
 const isPlain = ({ before, frozen, automated }: VisitOptions): boolean => !before && !frozen && !automated
 
-async function ownPage(browser: Browser, options: VisitOptions): Promise<Page> {
-  const page = await (await openVisitor(browser, options)).newPage()
+async function ownPage(options: VisitOptions): Promise<Page> {
+  const page = await (await openVisitor(options)).newPage()
   if (options.before) await page.addInitScript(options.before)
   await page.addInitScript(markBeacons)
   if (options.frozen) {

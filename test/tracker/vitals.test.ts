@@ -1,22 +1,18 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
-import { noBrowser, openBrowser } from "../browser/browser.ts"
+import type { Page } from "playwright-core"
+import { noBrowser } from "../browser/browser.ts"
 import { openStand, type Stand, type Visit, type VisitOptions } from "./stand.ts"
 
 /** Web vitals as a real browser measures them: `/js/vitals.js`, loaded by the tracker for `data-vitals`. */
 
 setDefaultTimeout(30_000)
-let browser: Browser
+
 let stand: Stand
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  stand = openStand(browser)
+  stand = openStand()
 }, 30_000)
-afterAll(async () => {
-  await stand?.[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => stand?.[Symbol.asyncDispose]())
 
 const BODY = `<h1>Prices</h1><button>Open</button><p>Text</p><script>
   document.querySelector("button").onclick = () => { const until = performance.now() + 120; while (performance.now() < until); }

@@ -1,9 +1,9 @@
-import type { Browser, Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import { openDashboard } from "#plugin/test/browser"
 
 /** Opens the console as an instance administrator. */
-export async function openConsole(browser: Browser, options: Parameters<typeof openDashboard>[1] = {}) {
-  const stand = await openDashboard(browser, options)
+export async function openConsole(options: Parameters<typeof openDashboard>[0] = {}) {
+  const stand = await openDashboard(options)
   const cookie = await stand.signIn({ role: "owner", isInstanceAdmin: true })
   const ask = async <Body>(path: string) => (await stand.instance.api.get(`/api/private/admin/${path}`, undefined, { cookie })).body as Body
   return { ...stand, cookie, ask, [Symbol.asyncDispose]: () => stand[Symbol.asyncDispose]() }

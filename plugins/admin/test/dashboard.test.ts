@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
-import { noBrowser, openBrowser, settled, tabTo } from "#plugin/test/browser"
+import { expect, setDefaultTimeout, test } from "bun:test"
+import type { Page } from "playwright-core"
+import { noBrowser, settled, tabTo } from "#plugin/test/browser"
 import { CHECK_TEXTS } from "../ui/system/health-texts.ts"
 import { openConsole, shown } from "./console-pages.ts"
 
 setDefaultTimeout(30_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 const figureOf = (page: Page, label: string) => page.locator(".figure", { hasText: label }).locator(".figure-value").first().textContent()
 
 test.skipIf(noBrowser)("the overview shows the API's numbers", async () => {
-  await using stand = await openConsole(browser)
+  await using stand = await openConsole()
   const { instance } = stand
   for (const address of ["203.0.113.4", "203.0.113.5", "203.0.113.6"])
     await instance.collect({ site: instance.site.tracking_id, name: "pageview", url: "https://shop.example/a" }, { address })
@@ -46,7 +39,7 @@ test.skipIf(noBrowser)("the overview shows the API's numbers", async () => {
 })
 
 test.skipIf(noBrowser)("a failing check explains what it means, what is safe and what the operator can do", async () => {
-  await using stand = await openConsole(browser)
+  await using stand = await openConsole()
   const { instance } = stand
   await instance.collect({ site: instance.site.tracking_id, name: "pageview", url: "https://shop.example/a" })
   instance.clock.advance(51 * 3_600_000)
@@ -78,7 +71,7 @@ test.skipIf(noBrowser)("a failing check explains what it means, what is safe and
 })
 
 test.skipIf(noBrowser)("creates, disables and enables a user by keyboard", async () => {
-  await using stand = await openConsole(browser)
+  await using stand = await openConsole()
   await using looked = await stand.look({ cookie: stand.cookie })
   await looked.open("/admin/users")
   const { page } = looked
@@ -121,7 +114,7 @@ test.skipIf(noBrowser)("creates, disables and enables a user by keyboard", async
 })
 
 test.skipIf(noBrowser)("creates and verifies a backup on the page", async () => {
-  await using stand = await openConsole(browser)
+  await using stand = await openConsole()
   await using looked = await stand.look({ cookie: stand.cookie })
   await looked.open("/admin/backups")
   const { page } = looked
@@ -150,7 +143,7 @@ test.skipIf(noBrowser)("creates and verifies a backup on the page", async () => 
 })
 
 test.skipIf(noBrowser)("changes a setting and audits each field", async () => {
-  await using stand = await openConsole(browser, { settings: { session_absolute_days: "20" } })
+  await using stand = await openConsole({ settings: { session_absolute_days: "20" } })
   await using looked = await stand.look({ cookie: stand.cookie })
   await looked.open("/admin/settings/security")
   const { page } = looked
@@ -194,7 +187,7 @@ test.skipIf(noBrowser)("changes a setting and audits each field", async () => {
 })
 
 test.skipIf(noBrowser)("shows maintenance on every page to users who can end it", async () => {
-  await using stand = await openConsole(browser)
+  await using stand = await openConsole()
   await using looked = await stand.look({ cookie: stand.cookie })
   await looked.open("/admin/maintenance")
   const { page } = looked
@@ -210,7 +203,7 @@ test.skipIf(noBrowser)("shows maintenance on every page to users who can end it"
 })
 
 test.skipIf(noBrowser)("the console is available only to instance administrators and while it is enabled", async () => {
-  await using stand = await openConsole(browser)
+  await using stand = await openConsole()
   const owner = await stand.signIn({ role: "owner" })
   await using other = await stand.look({ cookie: owner })
   await other.open("/admin/users")

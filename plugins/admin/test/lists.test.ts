@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser } from "playwright-core"
-import { noBrowser, openBrowser, settled } from "#plugin/test/browser"
+import { expect, setDefaultTimeout, test } from "bun:test"
+
+import { noBrowser, settled } from "#plugin/test/browser"
 import { openConsole, shown } from "./console-pages.ts"
 
 setDefaultTimeout(30_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 test.skipIf(noBrowser)("keeps the filters of a list in the URL, and announces its order", async () => {
-  await using stand = await openConsole(browser)
+  await using stand = await openConsole()
   await stand.signIn({ role: "viewer" })
   await using looked = await stand.look({ cookie: stand.cookie })
   await looked.open("/admin/users?role=viewer")
@@ -31,7 +24,7 @@ test.skipIf(noBrowser)("keeps the filters of a list in the URL, and announces it
 })
 
 test.skipIf(noBrowser)("filters API keys by state, and keeps the state in the URL", async () => {
-  await using stand = await openConsole(browser)
+  await using stand = await openConsole()
   await stand.instance.api.send("POST", "/api/private/admin/api-keys/2/revoke", undefined, undefined, { cookie: stand.cookie })
   await using looked = await stand.look({ cookie: stand.cookie })
   const { page } = looked
@@ -50,7 +43,7 @@ test.skipIf(noBrowser)("filters API keys by state, and keeps the state in the UR
 })
 
 test.skipIf(noBrowser)("searches API keys, invitations and sessions, and keeps the search in the URL", async () => {
-  await using stand = await openConsole(browser)
+  await using stand = await openConsole()
   const { instance, memberships } = stand.instance.app
   const [shop] = await instance.organizations.list()
   for (const email of ["zoe@mill.example", "nils@example.org"])

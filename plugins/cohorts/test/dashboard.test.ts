@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
-import { noBrowser, openBrowser, openDashboard, overflow, settled, violations } from "#plugin/test/browser"
+import { expect, setDefaultTimeout, test } from "bun:test"
+import type { Page } from "playwright-core"
+import { noBrowser, openDashboard, overflow, settled, violations } from "#plugin/test/browser"
 import cohorts from "../cohorts.ts"
 import type { LeaderResponse, RetentionResponse } from "../responses.ts"
 import { type Deed, eventsOf } from "./kit.ts"
 
 setDefaultTimeout(60_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 const SITE = "/api/private/sites/1"
 
@@ -29,7 +22,7 @@ const DEEDS: readonly Deed[] = [
 
 /** Starts an instance whose site recognizes the three people, in a browser of its owner. */
 async function openPeople(looking: { width?: number; theme?: "light" | "dark" } = {}) {
-  const stand = await openDashboard(browser, { plugins: [cohorts], settings: { store_user_ids_allowed: "true" } })
+  const stand = await openDashboard({ plugins: [cohorts], settings: { store_user_ids_allowed: "true" } })
   const cookie = await stand.signIn({ role: "owner" })
   const { api, eventsKey } = stand.instance
   const change = (settings: object) => api.send("PATCH", `${SITE}/settings`, settings, undefined, { cookie })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import { programPlugins } from "#plugin/test"
-import { noBrowser, openBrowser, openDashboard, overflow, settled, violations } from "#plugin/test/browser"
+import { noBrowser, openDashboard, overflow, settled, violations } from "#plugin/test/browser"
 import dashboards from "../dashboards.ts"
 import type { BoardResponse } from "../responses.ts"
 import { SITE, widget } from "./kit.ts"
@@ -9,23 +9,19 @@ import { SITE, widget } from "./kit.ts"
 // What members do on the page of a dashboard and in its dialogs.
 
 setDefaultTimeout(60_000)
-let browser: Browser
+
 let stand: Awaited<ReturnType<typeof openDashboard>>
 let cookie: string
 let blog: number
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  stand = await openDashboard(browser, { plugins: [dashboards] })
+  stand = await openDashboard({ plugins: [dashboards] })
   cookie = await stand.signIn({ role: "owner" })
   blog = (await stand.instance.app.instance.sites.create(1, { name: "Blog", hosts: ["blog.example"] })).id
   const events = ["/", "/pricing", "/pricing", "/docs"].map((path) => ({ name: "pageview", url: `https://example.com${path}` }))
   expect((await stand.instance.api.post("/api/public/v1/sites/1/events", { events }, stand.instance.eventsKey)).status).toBe(202)
 }, 60_000)
-afterAll(async () => {
-  await stand?.[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => stand?.[Symbol.asyncDispose]())
 
 const api = async <Body>(method: string, path: string, body?: object): Promise<Body> =>
   (await stand.instance.api.send(method, path.startsWith("/api") ? path : SITE + path, body, undefined, { cookie })).body as Body
@@ -260,7 +256,7 @@ test.skipIf(noBrowser)("two windows edit one dashboard: the second to save sees 
 })
 
 test.skipIf(noBrowser)("the form of a retention widget sets what starts a cohort and what counts as a return", async () => {
-  await using other = await openDashboard(browser, { plugins: [dashboards, ...programPlugins.filter(({ id }) => id === "cohorts")] })
+  await using other = await openDashboard({ plugins: [dashboards, ...programPlugins.filter(({ id }) => id === "cohorts")] })
   const owner = { cookie: await other.signIn({ role: "owner" }) }
   const made = await other.instance.api.post(`${SITE}/dashboards`, { name: "Loyalty" }, undefined, owner)
   const { id } = made.body as { id: number }

@@ -1,27 +1,23 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
-import { noBrowser, openBrowser, openDashboard, settled } from "#plugin/test/browser"
+import type { Page } from "playwright-core"
+import { noBrowser, openDashboard, settled } from "#plugin/test/browser"
 import dashboards from "../dashboards.ts"
 import type { BoardResponse, DataResponse } from "../responses.ts"
 import { SITE, widget } from "./kit.ts"
 
 setDefaultTimeout(60_000)
-let browser: Browser
+
 let stand: Awaited<ReturnType<typeof openDashboard>>
 let cookie: string
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  stand = await openDashboard(browser, { plugins: [dashboards] })
+  stand = await openDashboard({ plugins: [dashboards] })
   cookie = await stand.signIn({ role: "owner" })
   const events = ["/", "/pricing", "/pricing", "/docs"].map((path) => ({ name: "pageview", url: `https://example.com${path}` }))
   const sent = await stand.instance.api.post("/api/public/v1/sites/1/events", { events }, stand.instance.eventsKey)
   expect(sent.status).toBe(202)
 }, 60_000)
-afterAll(async () => {
-  await stand?.[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => stand?.[Symbol.asyncDispose]())
 
 const api = async <Body>(method: string, path: string, body?: object): Promise<Body> =>
   (await stand.instance.api.send(method, SITE + path, body, undefined, { cookie })).body as Body

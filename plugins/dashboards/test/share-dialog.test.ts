@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
-import { type DashboardStand, noBrowser, openBrowser, openDashboard, overflow, settled, tabTo, violations } from "#plugin/test/browser"
+import type { Page } from "playwright-core"
+import { type DashboardStand, noBrowser, openDashboard, overflow, settled, tabTo, violations } from "#plugin/test/browser"
 import dashboards from "../dashboards.ts"
 import { SITE, widget } from "./kit.ts"
 
 // A member creates, edits and revokes public links, and a stranger sees the effect in another browser.
 
 setDefaultTimeout(60_000)
-let browser: Browser
+
 let stand: DashboardStand
 let cookie: string
 let blog: number
@@ -15,8 +15,7 @@ let board: number
 
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  stand = await openDashboard(browser, { plugins: [dashboards] })
+  stand = await openDashboard({ plugins: [dashboards] })
   cookie = await stand.signIn({ role: "owner" })
   const { api, app } = stand.instance
   blog = (await app.instance.sites.create(1, { name: "Blog", hosts: ["blog.example"] })).id
@@ -27,10 +26,7 @@ beforeAll(async () => {
   const body = { name: "Partners", visibility: "site", range: { period: "7d" }, widgets }
   board = ((await api.post(`${SITE}/dashboards`, body, undefined, { cookie })).body as { id: number }).id
 }, 60_000)
-afterAll(async () => {
-  await stand?.[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => stand?.[Symbol.asyncDispose]())
 
 interface Share {
   id: number

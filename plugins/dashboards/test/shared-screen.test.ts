@@ -1,20 +1,18 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
-import { type DashboardStand, noBrowser, openBrowser, openDashboard, overflow, settled, violations } from "#plugin/test/browser"
+import type { Page } from "playwright-core"
+import { type DashboardStand, noBrowser, openDashboard, overflow, settled, violations } from "#plugin/test/browser"
 import dashboards from "../dashboards.ts"
 import { SITE, widget } from "./kit.ts"
 
 // A member shares a dashboard through the dialog, and a stranger opens the link in another browser.
 
-let browser: Browser
 let stand: DashboardStand
 let cookie: string
 let board: number
 
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  stand = await openDashboard(browser, { plugins: [dashboards] })
+  stand = await openDashboard({ plugins: [dashboards] })
   cookie = await stand.signIn({ role: "owner" })
   const { api } = stand.instance
   await api.send("PATCH", `${SITE}/settings`, { min_group: 1 }, undefined, { cookie })
@@ -33,10 +31,7 @@ beforeAll(async () => {
   const body = { name: "Partners", visibility: "site", range: { period: "7d" }, widgets }
   board = ((await api.post(`${SITE}/dashboards`, body, undefined, { cookie })).body as { id: number }).id
 }, 60_000)
-afterAll(async () => {
-  await stand?.[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => stand?.[Symbol.asyncDispose]())
 
 const figure = (page: Page, title: string) => page.getByRole("region", { name: title, exact: true }).locator(".figure-value")
 const shot = async (page: Page, name: string): Promise<void> => {

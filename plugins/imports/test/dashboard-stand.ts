@@ -1,12 +1,12 @@
 import { expect } from "bun:test"
-import type { Browser, Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import { openDashboard } from "#plugin/test/browser"
 import imports from "../imports.ts"
 import { PATH, simpleAnalytics } from "./kit.ts"
 
 /** Starts a real instance with this plugin, whose day is 21 November 2026. */
-export async function openImports(browser: Browser, role: "editor" | "viewer" = "editor") {
-  const stand = await openDashboard(browser, { plugins: [imports] })
+export async function openImports(role: "editor" | "viewer" = "editor") {
+  const stand = await openDashboard({ plugins: [imports] })
   const owner = await stand.signIn({ role: "owner" })
   const cookie = await stand.signIn({ role })
   return {

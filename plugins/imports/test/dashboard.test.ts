@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { Browser, Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import { bySize } from "#plugin/test"
-import { noBrowser, openBrowser, overflow, settled, tabTo, violations } from "#plugin/test/browser"
+import { noBrowser, overflow, settled, tabTo, violations } from "#plugin/test/browser"
 import { EACH_THEME, EXPORT, openImports, shown } from "./dashboard-stand.ts"
 
 setDefaultTimeout(60_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 const FILE = { name: "datapoints.csv", mimeType: "text/csv", buffer: Buffer.from(`${EXPORT}\nyesterday,/late,c,DE,shop.example,pageview`) }
 const OCTOBER = "?period=custom&from=2026-10-01&to=2026-10-31"
@@ -24,7 +17,7 @@ const choose = (page: Page, file: Parameters<ReturnType<Page["locator"]>["setInp
 const figureOf = (page: Page, label: string) => page.locator(".figure", { hasText: label }).first().locator(".figure-value").textContent()
 
 test.skipIf(noBrowser)("imports from the gallery to the numbers on the dashboard, hides the import and undoes it", async () => {
-  await using stand = await openImports(browser)
+  await using stand = await openImports()
   await using looked = await stand.look()
   const { page } = looked
   await looked.open("/sites/1/imports")
@@ -81,7 +74,7 @@ test.skipIf(noBrowser)("imports from the gallery to the numbers on the dashboard
 })
 
 test.skipIf(noBrowser)("imports with the keyboard only", async () => {
-  await using stand = await openImports(browser)
+  await using stand = await openImports()
   await using looked = await stand.look()
   const { page } = looked
   await looked.open("/sites/1/imports/new")
@@ -114,7 +107,7 @@ test.skipIf(noBrowser)("imports with the keyboard only", async () => {
 })
 
 test.skipIf(noBrowser)("updates the preview when the rule for days changes, and explains days of another import", async () => {
-  await using stand = await openImports(browser)
+  await using stand = await openImports()
   await stand.run({ label: "Earlier" })
   await using looked = await stand.look()
   const { page } = looked
@@ -134,7 +127,7 @@ test.skipIf(noBrowser)("updates the preview when the rule for days changes, and 
 })
 
 test.skipIf(noBrowser)("proposes the columns of any CSV file and imports the ones that the user chose", async () => {
-  await using stand = await openImports(browser)
+  await using stand = await openImports()
   await using looked = await stand.look()
   const { page } = looked
   const csv = ["Time;Page;Who", "2026-10-01 10:00;/a;x", "2026-10-01 10:05;/b;x", "2026-10-02 11:00;/a;y"].join("\n")
@@ -156,7 +149,7 @@ test.skipIf(noBrowser)("proposes the columns of any CSV file and imports the one
 })
 
 test.skipIf(noBrowser)("continues an interrupted upload after a reload, and previews it", async () => {
-  await using stand = await openImports(browser)
+  await using stand = await openImports()
   const folder = mkdtempSync(join(tmpdir(), "imports-"))
   using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true }) }
   const path = join(folder, "large.csv")
@@ -183,7 +176,7 @@ test.skipIf(noBrowser)("continues an interrupted upload after a reload, and prev
 })
 
 test.skipIf(noBrowser)("says what is wrong with files, and with which to continue", async () => {
-  await using stand = await openImports(browser)
+  await using stand = await openImports()
   await using looked = await stand.look()
   const { page } = looked
   await looked.open("/sites/1/imports/new?source=simple_analytics")
@@ -198,7 +191,7 @@ test.skipIf(noBrowser)("says what is wrong with files, and with which to continu
 })
 
 test.skipIf(noBrowser)("marks figures with imported totals, and says in words why others leave them out", async () => {
-  await using stand = await openImports(browser)
+  await using stand = await openImports()
   const visitors = ["date,visitors,pageviews,bounces,visits,visit_duration", "2026-10-01,10,30,5,12,600", "2026-10-02,20,40,6,25,900"]
   const files = [{ name: "imported_visitors_20261001_20261002.csv", content: visitors.join("\n") }]
   await stand.run({ source: "plausible", files })
@@ -223,7 +216,7 @@ test.skipIf(noBrowser)("marks figures with imported totals, and says in words wh
 })
 
 test.skipIf(noBrowser)("offers no actions to a viewer", async () => {
-  await using stand = await openImports(browser, "viewer")
+  await using stand = await openImports("viewer")
   await stand.run({ label: "Earlier" })
   await using looked = await stand.look()
   const { page } = looked
@@ -240,7 +233,7 @@ test.skipIf(noBrowser)("offers no actions to a viewer", async () => {
 test.skipIf(noBrowser).each(bySize({ check: EACH_THEME.slice(0, 2), full: EACH_THEME, release: EACH_THEME }))(
   "%i px, %s: no step of a new import has an accessibility violation or overflows",
   async (width, theme) => {
-    await using stand = await openImports(browser)
+    await using stand = await openImports()
     await using looked = await stand.look({ width, theme })
     const { page } = looked
     const check = async (step: string) => {

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser } from "playwright-core"
+import { expect, setDefaultTimeout, test } from "bun:test"
+
 import { analyticsData, google } from "#plugin/test"
-import { noBrowser, openBrowser, openDashboard, overflow, settled, violations } from "#plugin/test/browser"
+import { noBrowser, openDashboard, overflow, settled, violations } from "#plugin/test/browser"
 import { EACH_THEME, shown } from "./dashboard-stand.ts"
 import { PATH } from "./kit.ts"
 
 setDefaultTimeout(120_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 const PROPERTY = "properties/123"
 const row = (date: string, users: string) => ({ date, totalUsers: users, screenPageViews: "9", sessions: "5", engagedSessions: "2" })
@@ -29,7 +22,7 @@ async function openConnected(scenario: "connected" | "alone" = "connected") {
     url.pathname === "/v1beta/accountSummaries" ? Response.json({ accountSummaries }) : data.answer(request, url),
   )
   const settings = { ...fake.settings, ga4_api_base: fake.origin, ga4_admin_api_base: fake.origin }
-  const stand = await openDashboard(browser, { settings })
+  const stand = await openDashboard({ settings })
   clock.now = stand.instance.clock.now
   const cookie = await stand.signIn({ role: "owner" })
   if (scenario === "connected") {

@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
+import { expect, setDefaultTimeout, test } from "bun:test"
+import type { Page } from "playwright-core"
 import { bySize, longTest } from "#plugin/test"
-import { noBrowser, openBrowser, overflow, settled, tabTo, violations } from "#plugin/test/browser"
+import { noBrowser, overflow, settled, tabTo, violations } from "#plugin/test/browser"
 import { EACH_THEME, EXPORT, openImports, shown } from "./dashboard-stand.ts"
 import { simpleAnalytics } from "./kit.ts"
 
 /** What happens to an import after it was started, as people see it in a browser. */
 
 setDefaultTimeout(180_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 /** An import that takes seconds to sort. */
 const LARGE = {
@@ -49,7 +42,7 @@ const LONG_MS = 90_000
 const phase = (page: Page, name: string | RegExp) => page.locator('.stepper li[aria-current="step"]', { hasText: name })
 
 longTest.skipIf(noBrowser)("shows the phases of a running import, also after a reload, and then its result", async () => {
-  await using stand = await openImports(browser)
+  await using stand = await openImports()
   await startLarge(stand)
   await using looked = await stand.look()
   const { page } = looked
@@ -69,7 +62,7 @@ longTest.skipIf(noBrowser)("shows the phases of a running import, also after a r
 })
 
 longTest.skipIf(noBrowser)("cancels a running import after a confirmation, and nothing of it remains", async () => {
-  await using stand = await openImports(browser)
+  await using stand = await openImports()
   await startLarge(stand)
   await using looked = await stand.look()
   const { page } = looked
@@ -89,7 +82,7 @@ longTest.skipIf(noBrowser)("cancels a running import after a confirmation, and n
 })
 
 test.skipIf(noBrowser)("says why an import failed, and retries it", async () => {
-  await using stand = await openImports(browser)
+  await using stand = await openImports()
   await stand.run(BROKEN)
   await using looked = await stand.look()
   const { page } = looked
@@ -109,7 +102,7 @@ test.skipIf(noBrowser)("says why an import failed, and retries it", async () => 
 })
 
 test.skipIf(noBrowser)("renames, hides and undoes an import from the list with the keyboard", async () => {
-  await using stand = await openImports(browser)
+  await using stand = await openImports()
   await stand.run({ label: "Earlier" })
   await using looked = await stand.look()
   const { page } = looked
@@ -153,7 +146,7 @@ test.skipIf(noBrowser)("renames, hides and undoes an import from the list with t
 test.skipIf(noBrowser).each(bySize({ check: EACH_THEME.slice(0, 2), full: EACH_THEME, release: EACH_THEME }))(
   "%i px, %s: no state of an import has an accessibility violation or overflows",
   async (width, theme) => {
-    await using stand = await openImports(browser)
+    await using stand = await openImports()
     await stand.run({ label: "Earlier" })
     await stand.run({ ...BROKEN, force: true })
     await stand.start({ label: "Waiting", files: [{ name: "later.csv", content: EXPORT.replaceAll("2026-10", "2026-09") }] })
@@ -191,7 +184,7 @@ test.skipIf(noBrowser).each(bySize({ check: EACH_THEME.slice(0, 2), full: EACH_T
 )
 
 test.skipIf(noBrowser)("the list of funnels and the chart say which imports they include", async () => {
-  await using stand = await openImports(browser)
+  await using stand = await openImports()
   const visitors = ["date,visitors,pageviews,bounces,visits,visit_duration", "2026-10-01,10,30,5,12,600", "2026-10-02,20,40,6,25,900"]
   await stand.run({ source: "plausible", files: [{ name: "imported_visitors_20261001_20261002.csv", content: visitors.join("\n") }] })
   const steps = ["/", "/pricing"].map((value) => ({ type: "page" as const, match: "exact" as const, value, name: value }))

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { sql } from "#plugin"
 import { openMailbox } from "#plugin/test"
-import { dialogClosed, noBrowser, openSignedIn, overflow, settled, shown, tabTo, testBrowser, violations } from "#plugin/test/browser"
+import { dialogClosed, noBrowser, openSignedIn, overflow, settled, shown, tabTo, violations } from "#plugin/test/browser"
 import type { AlertResponse } from "../alerts/responses.ts"
 import integrations from "../integrations.ts"
 import type { ReportResponse } from "../reports/responses.ts"
@@ -9,7 +9,6 @@ import { publisher, type Receiver, receiver } from "./kit.ts"
 import { PAYMENT_INTENT, SECRETS, signatureOf, stripeEvent } from "./payments/providers.ts"
 
 setDefaultTimeout(60_000)
-const browser = testBrowser()
 
 const SITE = "/api/private/sites/1"
 
@@ -22,7 +21,7 @@ interface Looking {
 
 /** Opens a browser on an instance that may call this receiver. */
 const openStand = (target: Receiver, { settings = {}, ...looking }: Looking = {}) =>
-  openSignedIn(browser(), {
+  openSignedIn({
     ...looking,
     plugins: [integrations, publisher],
     settings: {

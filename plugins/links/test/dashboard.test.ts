@@ -1,25 +1,18 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
+import { expect, setDefaultTimeout, test } from "bun:test"
+import type { Page } from "playwright-core"
 import { BROWSER } from "#plugin/test"
-import { noBrowser, openBrowser, openDashboard, settled, tabTo } from "#plugin/test/browser"
+import { noBrowser, openDashboard, settled, tabTo } from "#plugin/test/browser"
 import links from "../links.ts"
 import { GOOGLEBOT, PATH } from "./kit.ts"
 
 setDefaultTimeout(40_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 // biome-ignore lint/suspicious/noExplicitAny: answers from which the tests read ids and numbers
 type Json = any
 
 /** Starts a real instance with this plugin, a user and visitors. */
 async function openLinks(role: "editor" | "viewer" | "owner" = "editor") {
-  const stand = await openDashboard(browser, { plugins: [links] })
+  const stand = await openDashboard({ plugins: [links] })
   const maker = await stand.signIn({ role: "owner" })
   const cookie = role === "owner" ? maker : await stand.signIn({ role })
   const ask = async (method: string, path: string, body?: unknown): Promise<Json> =>

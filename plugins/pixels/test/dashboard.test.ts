@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
+import { expect, setDefaultTimeout, test } from "bun:test"
+import type { Page } from "playwright-core"
 import { BROWSER } from "#plugin/test"
-import { noBrowser, openBrowser, openDashboard, settled, tabTo } from "#plugin/test/browser"
+import { noBrowser, openDashboard, settled, tabTo } from "#plugin/test/browser"
 import pixels from "../pixels.ts"
 import { PIXELS } from "./stage.ts"
 
 setDefaultTimeout(40_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 const GMAIL = "Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)"
 
 /** Starts a real instance with this plugin and opens it as a user. */
 async function openPixels(role: "editor" | "viewer" = "editor") {
-  const stand = await openDashboard(browser, { plugins: [pixels] })
+  const stand = await openDashboard({ plugins: [pixels] })
   const maker = await stand.signIn({ role: "owner" })
   const cookie = await stand.signIn({ role })
   const ask = async (method: string, path: string, body?: unknown) =>

@@ -1,18 +1,17 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import type { Page } from "playwright-core"
-import { noBrowser, openSignedIn, overflow, settled, shown, tabTo, testBrowser, violations } from "#plugin/test/browser"
+import { noBrowser, openSignedIn, overflow, settled, shown, tabTo, violations } from "#plugin/test/browser"
 import type { ReportResponse } from "../report/responses.ts"
 import revenue from "../revenue.ts"
 import { enter } from "./books.ts"
 import { LOOKS } from "./looks.ts"
 
 setDefaultTimeout(60_000)
-const browser = testBrowser()
 
 const SITE = "/api/private/sites/1"
 
 const openShop = (looking: { width?: number; theme?: "light" | "dark" } = {}) =>
-  openSignedIn(browser(), { plugins: [revenue], now: "2026-11-26T12:00:00Z", ...looking })
+  openSignedIn({ plugins: [revenue], now: "2026-11-26T12:00:00Z", ...looking })
 
 const figureOf = (page: Page, label: string) =>
   page.locator(".revenue-strip .figure", { has: page.getByText(label, { exact: true }) }).locator(".figure-value")

@@ -1,10 +1,9 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import type { Page } from "playwright-core"
-import { noBrowser, openDashboard, openVisitor, overflow, testBrowser, violations } from "#plugin/test/browser"
+import { noBrowser, openDashboard, openVisitor, overflow, violations } from "#plugin/test/browser"
 import { LOOKS } from "./looks.ts"
 
 setDefaultTimeout(240_000)
-const browser = testBrowser()
 
 type Stand = Awaited<ReturnType<typeof openDashboard>>
 
@@ -13,7 +12,7 @@ async function openShopPage({ instance, origin }: Stand, path: string): Promise<
   const script = `${origin.replace("localhost", "stats.example")}/js/script.js`
   const html = `<!doctype html><title>Shop</title><script defer src="${script}" data-site="${instance.site.tracking_id}"></script>`
   const pages = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(html, { headers: { "content-type": "text/html" } }) })
-  const context = await openVisitor(browser())
+  const context = await openVisitor()
   const page = await context.newPage()
   await reported(page, () => page.goto(`http://shop.example:${pages.port}${path}`))
   return Object.assign(page, {
@@ -46,7 +45,7 @@ async function fold({ instance }: Stand): Promise<void> {
 test.skipIf(noBrowser)(
   "an order that the tracker reports becomes a figure of the report and of a dashboard, and its refund another",
   async () => {
-    await using stand = await openDashboard(browser(), { now: "2026-11-26T12:00:00Z" })
+    await using stand = await openDashboard({ now: "2026-11-26T12:00:00Z" })
     const cookie = await stand.signIn({ role: "owner" })
     await stand.instance.runJobs()
     await using visitor = await openShopPage(stand, "/?utm_source=newsletter&utm_campaign=november")
@@ -107,7 +106,7 @@ test.skipIf(noBrowser)(
 test.skipIf(noBrowser).each([...LOOKS])(
   "%i px, %s: report, transactions and dashboard with orders have no accessibility violation and no overflow",
   async (width, theme) => {
-    await using stand = await openDashboard(browser(), { now: "2026-11-26T12:00:00Z" })
+    await using stand = await openDashboard({ now: "2026-11-26T12:00:00Z" })
     const cookie = await stand.signIn({ role: "owner" })
     await stand.instance.runJobs()
     await using visitor = await openShopPage(stand, "/")

@@ -1,7 +1,8 @@
 import { expect } from "bun:test"
-import type { Browser, BrowserContext, Page } from "playwright-core"
+import type { BrowserContext, Page } from "playwright-core"
 import { LISTENING } from "../../../src/http/server.ts"
 import { serveOthers, startInstance, type TestInstance } from "../../kit.ts"
+import { openContext } from "../browser.ts"
 
 export const ADA = { name: "Ada Byron", email: "ada@example.org", password: "correct horse battery staple", organization: "Engines" }
 
@@ -16,13 +17,15 @@ export interface AccessStand extends AsyncDisposable {
   /** Creates Ada as the first administrator, without a browser. */
   setUp(): Promise<void>
   signIn(page: Page, password?: string): Promise<void>
+  /** Leaves the page, whose pending requests could set a cookie again, and removes the cookies. */
+  forgetSession(page: Page): Promise<void>
 }
 
 /** Expected console messages: intended rejections, whose text each test checks on the page, and headers that require HTTPS. */
 const EXPECTED = ["Failed to load resource", "The Cross-Origin-Opener-Policy header has been ignored"]
 
 /** Opens the instance. The browser treats `host` as another machine unless it is a local name. */
-export async function openAccess(browser: Browser, settings: Record<string, string> = {}, host = "localhost"): Promise<AccessStand> {
+export async function openAccess(settings: Record<string, string> = {}, host = "localhost"): Promise<AccessStand> {
   let instance: TestInstance | undefined
   const server = Bun.serve({
     ...LISTENING,
@@ -40,7 +43,7 @@ export async function openAccess(browser: Browser, settings: Record<string, stri
     instance,
     origin,
     async someone({ colorScheme = "light", width = 1000 } = {}) {
-      const context = await browser.newContext({
+      const context = await openContext({
         baseURL: origin,
         viewport: { width, height: 800 },
         colorScheme,
@@ -71,6 +74,10 @@ export async function openAccess(browser: Browser, settings: Record<string, stri
       await page.getByLabel("Email").fill(ADA.email)
       await page.getByLabel("Password", { exact: true }).fill(password)
       await page.getByRole("button", { name: "Sign in", exact: true }).click()
+    },
+    async forgetSession(page) {
+      await page.goto("about:blank")
+      await page.context().clearCookies({ name: "sid" })
     },
     async [Symbol.asyncDispose]() {
       for (const context of contexts) await context.close()

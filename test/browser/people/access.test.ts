@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
+import { expect, setDefaultTimeout, test } from "bun:test"
+import type { Page } from "playwright-core"
 import { sql } from "../../../src/store/sql.ts"
 import { identityProvider, type Person as Known } from "../../http/private/sign-in/identity-provider.ts"
 import { openMailbox } from "../../mailbox.ts"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { noBrowser } from "../browser.ts"
 import { ADA, openAccess, tabTo } from "./access-stand.ts"
 
 setDefaultTimeout(30_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 /** Waits until the page's heading has the focus, where a screen reader continues. */
 const headingIsFocused = (page: Page, title: string) =>
@@ -22,7 +15,7 @@ const headingIsFocused = (page: Page, title: string) =>
 const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
 
 test.skipIf(noBrowser)("sets up an empty instance by keyboard, up to the page of its first site", async () => {
-  await using stand = await openAccess(browser)
+  await using stand = await openAccess()
   const { page } = await stand.someone()
   const { keyboard } = page
   const enter = async (text: string) => {
@@ -70,7 +63,7 @@ test.skipIf(noBrowser)("sets up an empty instance by keyboard, up to the page of
 })
 
 test.skipIf(noBrowser)("signing in explains errors, waits for the rate limit and continues to the requested page", async () => {
-  await using stand = await openAccess(browser, { signin_per_minute: "3" })
+  await using stand = await openAccess({ signin_per_minute: "3" })
   await stand.setUp()
   const { page } = await stand.someone()
   await page.goto("/account/profile")
@@ -100,7 +93,7 @@ test.skipIf(noBrowser)("signing in explains errors, waits for the rate limit and
 })
 
 test.skipIf(noBrowser)("signing in never redirects to another origin", async () => {
-  await using stand = await openAccess(browser)
+  await using stand = await openAccess()
   await stand.setUp()
   const { page } = await stand.someone()
   await stand.signIn(page)
@@ -113,7 +106,7 @@ test.skipIf(noBrowser)("signing in never redirects to another origin", async () 
 
 test.skipIf(noBrowser)("resets a forgotten password by email, with the same message for every address", async () => {
   await using mailbox = await openMailbox()
-  await using stand = await openAccess(browser, mailbox.settings)
+  await using stand = await openAccess(mailbox.settings)
   await stand.setUp()
   const { page } = await stand.someone()
   for (const email of ["nobody@example.org", ADA.email]) {
@@ -141,7 +134,7 @@ test.skipIf(noBrowser)("resets a forgotten password by email, with the same mess
 })
 
 test.skipIf(noBrowser)("without a mail server, shows the command for the operator to copy", async () => {
-  await using stand = await openAccess(browser)
+  await using stand = await openAccess()
   await stand.setUp()
   const { page } = await stand.someone()
   await page.goto("/forgot")
@@ -150,7 +143,7 @@ test.skipIf(noBrowser)("without a mail server, shows the command for the operato
 })
 
 test.skipIf(noBrowser)("an invitation creates an account, or adds an existing user", async () => {
-  await using stand = await openAccess(browser)
+  await using stand = await openAccess()
   await stand.setUp()
   const { page } = await stand.someone()
   await stand.signIn(page)
@@ -183,7 +176,7 @@ test.skipIf(noBrowser)("an identity provider signs in users who linked their acc
   let now = Date.parse("2026-11-21T12:00:00Z")
   const provider = identityProvider({ now: () => now })
   await using _ = provider
-  await using stand = await openAccess(browser, {
+  await using stand = await openAccess({
     oidc_issuer: provider.issuer,
     oidc_client_id: provider.clientId,
     oidc_client_secret: provider.clientSecret,
@@ -212,7 +205,7 @@ test.skipIf(noBrowser)("an identity provider signs in users who linked their acc
   await page.getByLabel("Password of your Footfall account").fill(ADA.password)
   await page.keyboard.press("Enter")
   await page.waitForURL("**/sites")
-  await context.clearCookies()
+  await stand.forgetSession(page)
   await byProvider()
   await page.waitForURL("**/account/sessions")
   await shown(page, "with identity provider")
@@ -227,7 +220,7 @@ test.skipIf(noBrowser)("an identity provider signs in users who linked their acc
   await page.getByRole("dialog", { name: "Add authenticator app" }).waitFor()
 
   // A change of the organization's policy also ends earlier sessions.
-  await context.clearCookies()
+  await stand.forgetSession(page)
   await stand.signIn(page)
   await page.waitForURL("**/sites")
   await stand.instance.app.instance.catalog.run(
@@ -243,7 +236,7 @@ test.skipIf(noBrowser)("an identity provider signs in users who linked their acc
 
 test.skipIf(noBrowser)("returns to the sign-in page with an explanation if the identity provider is unavailable", async () => {
   const provider = identityProvider({ now: Date.now })
-  await using stand = await openAccess(browser, { oidc_issuer: provider.issuer, oidc_client_id: provider.clientId, oidc_name: "Example" })
+  await using stand = await openAccess({ oidc_issuer: provider.issuer, oidc_client_id: provider.clientId, oidc_name: "Example" })
   await stand.setUp()
   await provider[Symbol.asyncDispose]()
   const { page } = await stand.someone()
@@ -254,7 +247,7 @@ test.skipIf(noBrowser)("returns to the sign-in page with an explanation if the i
 })
 
 test.skipIf(noBrowser)("over plain HTTP from another machine, warns and does not accept secrets", async () => {
-  await using stand = await openAccess(browser, {}, "stats.example")
+  await using stand = await openAccess({}, "stats.example")
   const { page } = await stand.someone()
   await page.goto("/setup")
   await shown(page, /This page was loaded over plain HTTP/)

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import { TOTP } from "otpauth"
-import type { Browser, Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import { openMailbox } from "../../mailbox.ts"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { noBrowser } from "../browser.ts"
 import { ADA, openAccess } from "./access-stand.ts"
 
 setDefaultTimeout(30_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
 
@@ -38,17 +31,17 @@ async function addApp(page: Page, now: () => number): Promise<{ totp: TOTP; code
 }
 
 test.skipIf(noBrowser)("requires an app's code in addition to the password, and accepts each recovery code once instead", async () => {
-  await using stand = await openAccess(browser)
+  await using stand = await openAccess()
   const { clock } = stand.instance
   await stand.setUp()
-  const { page, context } = await stand.someone()
+  const { page } = await stand.someone()
   await stand.signIn(page)
   await page.waitForURL("**/sites")
   const { totp, codes } = await addApp(page, clock.now)
   await shown(page, "You have 10 left.")
 
   clock.advance(60_000)
-  await context.clearCookies()
+  await stand.forgetSession(page)
   await stand.signIn(page)
   await page.waitForURL("**/signin/second-factor")
   expect(await page.getByLabel("Code", { exact: true }).getAttribute("autocomplete")).toBe("one-time-code")
@@ -61,7 +54,7 @@ test.skipIf(noBrowser)("requires an app's code in addition to the password, and 
     [codes[0]!, "You have 9 left"],
     [codes[0]!, "The code is incorrect or was already used."],
   ] as const) {
-    await context.clearCookies()
+    await stand.forgetSession(page)
     await stand.signIn(page)
     await page.getByRole("button", { name: "Use a recovery code" }).click()
     await page.getByLabel("Recovery code").fill(code)
@@ -95,7 +88,7 @@ test.skipIf(noBrowser).each([
   ["a current browser", false],
   ["a browser without JSON in its API", true],
 ])("in %s, adds and renames a passkey, signs in and confirms an identity with it, and removes it", async (_, isOld) => {
-  await using stand = await openAccess(browser)
+  await using stand = await openAccess()
   await stand.setUp()
   const { page, context } = await stand.someone()
   if (isOld) await context.addInitScript(forgetJson)
@@ -123,7 +116,7 @@ test.skipIf(noBrowser).each([
   await page.keyboard.press("Enter")
   await page.getByRole("rowheader", { name: "Phone" }).waitFor()
 
-  await context.clearCookies()
+  await stand.forgetSession(page)
   await page.goto("/signin")
   await page.getByRole("button", { name: "Use a passkey" }).click()
   await page.waitForURL("**/sites")
@@ -144,7 +137,7 @@ function forgetJson(): void {
 }
 
 test.skipIf(noBrowser)("an expired session is renewed in place, including the second factor, without losing input", async () => {
-  await using stand = await openAccess(browser)
+  await using stand = await openAccess()
   const { clock } = stand.instance
   await stand.setUp()
   const { page, context } = await stand.someone()
@@ -168,9 +161,9 @@ test.skipIf(noBrowser)("an expired session is renewed in place, including the se
 })
 
 test.skipIf(noBrowser)("applies a theme immediately, and from then on at the first paint", async () => {
-  await using stand = await openAccess(browser)
+  await using stand = await openAccess()
   await stand.setUp()
-  const { page, context } = await stand.someone({ colorScheme: "light" })
+  const { page } = await stand.someone({ colorScheme: "light" })
   await stand.signIn(page)
   await page.waitForURL("**/sites")
   await page.goto("/account/preferences")
@@ -183,13 +176,13 @@ test.skipIf(noBrowser)("applies a theme immediately, and from then on at the fir
   const text = await (await page.goto("/account/preferences"))!.text()
   expect(text).toContain('<html lang="en" data-theme="dark">')
   // The browser remembers it for pages without a signed-in user.
-  await context.clearCookies({ name: "sid" })
+  await stand.forgetSession(page)
   expect(await (await page.goto("/signin"))!.text()).toContain('data-theme="dark"')
   expect(await foundation()).toBe("rgb(19, 20, 18)")
 })
 
 test.skipIf(noBrowser)("only the account pages open until a required two-step verification is set up", async () => {
-  await using stand = await openAccess(browser)
+  await using stand = await openAccess()
   await stand.setUp()
   const { page } = await stand.someone()
   await stand.signIn(page)
@@ -207,7 +200,7 @@ test.skipIf(noBrowser)("only the account pages open until a required two-step ve
 })
 
 test.skipIf(noBrowser)("lists sessions with their places, and ends all others", async () => {
-  await using stand = await openAccess(browser)
+  await using stand = await openAccess()
   await stand.setUp()
   const { page } = await stand.someone()
   const { page: other } = await stand.someone()
@@ -222,13 +215,14 @@ test.skipIf(noBrowser)("lists sessions with their places, and ends all others", 
   await page.getByRole("button", { name: "End other sessions" }).first().click()
   await page.getByRole("dialog").getByRole("button", { name: "End other sessions" }).click()
   await shown(page, "All other sessions ended")
+  await page.getByRole("row").nth(2).waitFor({ state: "detached" })
   expect(await page.getByRole("row").count()).toBe(2)
   await other.goto("/sites")
   await other.waitForURL("**/signin?next=%2Fsites")
 })
 
 test.skipIf(noBrowser)("impersonation is shown on every page and can be stopped", async () => {
-  await using stand = await openAccess(browser)
+  await using stand = await openAccess()
   await stand.setUp()
   const { page } = await stand.someone()
   await stand.signIn(page)
@@ -248,7 +242,7 @@ test.skipIf(noBrowser)("impersonation is shown on every page and can be stopped"
 
 test.skipIf(noBrowser)("confirms a new address by email, and the old address can revert the change", async () => {
   await using mailbox = await openMailbox()
-  await using stand = await openAccess(browser, mailbox.settings)
+  await using stand = await openAccess(mailbox.settings)
   await stand.setUp()
   const { page } = await stand.someone()
   await stand.signIn(page)
@@ -274,9 +268,9 @@ test.skipIf(noBrowser)("confirms a new address by email, and the old address can
 })
 
 test.skipIf(noBrowser)("changes the password with only the current one, also in an old session", async () => {
-  await using stand = await openAccess(browser)
+  await using stand = await openAccess()
   await stand.setUp()
-  const { page, context } = await stand.someone()
+  const { page } = await stand.someone()
   await stand.signIn(page)
   await page.waitForURL("**/sites")
   stand.instance.clock.advance(11 * 60_000)
@@ -290,18 +284,18 @@ test.skipIf(noBrowser)("changes the password with only the current one, also in 
   await shown(page, "The current password is incorrect.")
   await change(ADA.password)
   await shown(page, /Password changed/)
-  await context.clearCookies()
+  await stand.forgetSession(page)
   await stand.signIn(page, "another fine long password")
   await page.waitForURL("**/sites")
 })
 
 test.skipIf(noBrowser)("a page of an older build reports missing files and keeps the input", async () => {
-  await using stand = await openAccess(browser)
+  await using stand = await openAccess()
   await stand.setUp()
   const { page, context } = await stand.someone()
   await stand.signIn(page)
   await page.waitForURL("**/sites")
-  await page.goto("/account/profile")
+  await page.goto("/account/profile", { waitUntil: "networkidle" })
   await page.getByLabel("Name", { exact: true }).fill("Ada Lovelace")
   await page.route("**/assets/*.js", (route) => route.abort())
   await context.clearCookies()

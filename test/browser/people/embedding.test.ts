@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import type { Browser, Frame, Page } from "playwright-core"
+import type { Frame, Page } from "playwright-core"
 import { embedSnippet } from "../../../src/ui/screens/share/embedding.ts"
 import { startInstance, type TestInstance, temporaryFolder } from "../../kit.ts"
 import { certificateFor } from "../../services/outbound/certificate.ts"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { noBrowser, openContext } from "../browser.ts"
 
 // A real second origin embeds a share. Another one tries to.
 
 let instance: TestInstance
-let browser: Browser
+
 let served: Bun.Server<undefined>
 let embedder: Bun.Server<undefined>
 const folder = temporaryFolder()
@@ -51,10 +51,8 @@ beforeAll(async () => {
     ["/widget", `/share/d/${slugs.board}/widgets/1`],
   ] as const)
     pages[name] = `<!doctype html><title>Page</title>${embedSnippet(`http://localhost:${served.port}${path}`, 'A "title"')}`
-  browser = await openBrowser()
 })
 afterAll(async () => {
-  await browser?.close()
   embedder?.stop(true)
   served?.stop(true)
   await instance?.[Symbol.asyncDispose]()
@@ -62,7 +60,7 @@ afterAll(async () => {
 })
 
 async function openAt(url: string): Promise<{ page: Page; frame: Frame; refused: string[] }> {
-  const context = await browser.newContext({ ignoreHTTPSErrors: true })
+  const context = await openContext({ ignoreHTTPSErrors: true })
   const page = await context.newPage()
   const refused: string[] = []
   page.on("console", (message) => void (message.type() === "error" && refused.push(message.text())))

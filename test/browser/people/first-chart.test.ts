@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
+import { expect, setDefaultTimeout, test } from "bun:test"
+import type { Page } from "playwright-core"
 import { serving } from "../../cli/footfall.ts"
 import { temporaryFolder } from "../../kit.ts"
-import { noBrowser, openBrowser, openVisitor } from "../browser.ts"
+import { noBrowser, openContext, openVisitor } from "../browser.ts"
 
 setDefaultTimeout(150_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 const MOST_INPUTS = 9
 const MOST_MS = 120_000
@@ -32,7 +25,7 @@ test.skipIf(noBrowser)("gets from an empty folder to the first visitor on the ch
   using folder = temporaryFolder()
   await using server = await serving(folder.path)
   const { setup } = server.printed as { setup: { url: string; token: string } }
-  const context = await browser.newContext({ timezoneId: "Europe/Lisbon", locale: "en-GB" })
+  const context = await openContext({ timezoneId: "Europe/Lisbon", locale: "en-GB" })
   const page = await context.newPage()
   page.setDefaultTimeout(30_000)
   const faults: string[] = []
@@ -60,7 +53,7 @@ test.skipIf(noBrowser)("gets from an empty folder to the first visitor on the ch
   await page.getByText("Waiting for the first event. Open a page of your site.").waitFor()
   const snippet = await page.getByRole("tabpanel", { name: "HTML" }).locator("pre").first().textContent()
   const blog = openBlog(snippet ?? "")
-  const visitor = await openVisitor(browser)
+  const visitor = await openVisitor()
   try {
     // From here on nothing is pressed or reloaded. The dashboard may replace the check at any moment.
     const isSeen = page.getByText("Event pageview on blog.example/first").waitFor()

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser } from "playwright-core"
+import { expect, setDefaultTimeout, test } from "bun:test"
+
 import { nameServer } from "../../services/oidc/name-server.ts"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { noBrowser } from "../browser.ts"
 import { type DashboardStand, openDashboard } from "../report/dashboard-stand.ts"
 import { openAs, shown } from "./site-stand.ts"
 
 setDefaultTimeout(40_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 /** Creates another organization with a later site that lists the host of site 1. */
 async function addRival({ instance }: DashboardStand): Promise<void> {
@@ -24,7 +17,7 @@ async function addRival({ instance }: DashboardStand): Promise<void> {
 test.skipIf(noBrowser)("shows a disputed host in the site's settings, where a DNS record proves its ownership", async () => {
   const records: Record<string, string[][]> = {}
   using names = await nameServer(records)
-  await using stand = await openDashboard(browser, { nameServers: [names.address] })
+  await using stand = await openDashboard({ nameServers: [names.address] })
   await using looking = await openAs(stand, "/sites/1/settings")
   const { page } = looking
   await page.getByRole("heading", { name: "Tracking ID and snippet" }).waitFor()
@@ -50,7 +43,7 @@ test.skipIf(noBrowser)("shows a disputed host in the site's settings, where a DN
 })
 
 test.skipIf(noBrowser)("an instance administrator assigns a disputed host and restores the automatic rule", async () => {
-  await using stand = await openDashboard(browser)
+  await using stand = await openDashboard()
   await using looking = await openAs(stand, "/admin/host-disputes")
   const { page } = looking
   await shown(page, "No host is claimed by more than one organization.")

@@ -1,22 +1,18 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
-import { noBrowser, openBrowser, openVisitor } from "../browser.ts"
+import type { Page } from "playwright-core"
+import { noBrowser, openVisitor } from "../browser.ts"
 import { type DashboardStand, openDashboard, type WatchedPage } from "../report/dashboard-stand.ts"
 
 setDefaultTimeout(60_000)
 /** The target is two seconds, but a busy machine may need longer for two browsers at once. */
 const SOON = { timeout: 10_000 }
-let browser: Browser
+
 let stand: DashboardStand
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  stand = await openDashboard(browser)
+  stand = await openDashboard()
 }, 30_000)
-afterAll(async () => {
-  await stand?.[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => stand?.[Symbol.asyncDispose]())
 
 /** Serves pages for any host with a snippet in the head, by default the plain tracker of a site. */
 function openPages(trackingId: string) {
@@ -65,7 +61,7 @@ test.skipIf(noBrowser)("reports the site's activity line by line, with the actio
   await using viewer = await watch(site.id, "viewer")
   const both = [owner.page, viewer.page]
   const pages = openPages(site.tracking_id)
-  const context = await openVisitor(browser)
+  const context = await openVisitor()
   try {
     expect(await lines(viewer.page)).toEqual([NO_SCRIPT, NO_EVENT, NO_HOST, OTHER_ZONE])
     expect(await lines(owner.page)).toEqual([NO_SCRIPT, NO_EVENT, NO_HOST, `${OTHER_ZONE} Change to Europe/Berlin`])
@@ -123,7 +119,7 @@ test.skipIf(noBrowser)("counts a visit on localhost with the suggested snippet, 
   const site = await sites.create(stand.instance.site.organization_id, { name: "Local", hosts: ["localhost"], timezone: "Europe/Berlin" })
   await using owner = await watch(site.id, "owner")
   const pages = openPages(site.tracking_id)
-  const context = await openVisitor(browser)
+  const context = await openVisitor()
   try {
     const visitor = await context.newPage()
     await visitor.goto(`http://localhost:${pages.port}/`)
@@ -151,7 +147,7 @@ test.skipIf(noBrowser)("the check reports a wrong tracking id, and a local addre
   const site = await newSite("florist")
   await using owner = await watch(site.id, "owner")
   const pages = openPages("00000000-0000-4000-8000-000000000000")
-  const context = await openVisitor(browser)
+  const context = await openVisitor()
   try {
     const visitor = await context.newPage()
     await visitor.goto(`http://127.0.0.1:${pages.port}/`)

@@ -1,24 +1,17 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser } from "playwright-core"
+import { expect, setDefaultTimeout, test } from "bun:test"
+
 import type { SignInAs } from "../../kit.ts"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { noBrowser } from "../browser.ts"
 import { openDashboard } from "../report/dashboard-stand.ts"
 
 setDefaultTimeout(60_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 const SECTIONS = ["members", "invitations", "membership", "keys", "mcp", "usage", "settings", "providers", "domains", "audit", "danger"]
 const TOPICS = ["begin", "events", "visitors", "filters", "keyboard", "exporting", "api", "mcp"]
 const PATHS = [...SECTIONS.map((section) => `/org/1/${section}`), ...TOPICS.map((topic) => `/help/${topic}`)]
 
 test.skipIf(noBrowser)("on phones every section fits and logs nothing", async () => {
-  await using stand = await openDashboard(browser)
+  await using stand = await openDashboard()
   await using watched = await stand.look({ width: 375, cookie: await stand.signIn() })
   const { page } = watched
   const tooWide: string[] = []
@@ -34,7 +27,7 @@ test.skipIf(noBrowser)("on phones every section fits and logs nothing", async ()
 })
 
 test.skipIf(noBrowser)("shows each role only what it may see, and a deep link names the missing permission", async () => {
-  await using stand = await openDashboard(browser)
+  await using stand = await openDashboard()
   await stand.signIn()
   const railOf = async (as: SignInAs, closed: readonly string[]) => {
     await using watched = await stand.look({ cookie: await stand.signIn(as) })
@@ -71,7 +64,7 @@ test.skipIf(noBrowser)("shows each role only what it may see, and a deep link na
 })
 
 test.skipIf(noBrowser)("an admin can manage everyone except owners", async () => {
-  await using stand = await openDashboard(browser)
+  await using stand = await openDashboard()
   await stand.signIn()
   await stand.signIn({ role: "viewer" })
   await using watched = await stand.look({ cookie: await stand.signIn({ role: "admin" }) })

@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { expect, setDefaultTimeout, test } from "bun:test"
+import type { Page } from "playwright-core"
+import { noBrowser } from "../browser.ts"
 import { type AccessStand, ADA, openAccess, tabTo } from "./access-stand.ts"
 
 setDefaultTimeout(60_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 const HOUR_MS = 3_600_000
 /** Ada's organization. The first one belongs to the test instance. */
@@ -44,7 +37,7 @@ const shownSecret = (page: Page, label: string): Promise<string> => page.getByLa
 test.skipIf(noBrowser)(
   "creates an API key by keyboard that works immediately and appears in no URL; after a rotation the old secret works for a day",
   async () => {
-    await using stand = await openAccess(browser)
+    await using stand = await openAccess()
     const { page, urls } = await openAda(stand)
     const { keyboard } = page
     await page.goto(`${ORG}/keys`)
@@ -95,7 +88,7 @@ test.skipIf(noBrowser)(
 )
 
 test.skipIf(noBrowser)("warns about a key with more permissions than its purpose needs, and rejects it after its revocation", async () => {
-  await using stand = await openAccess(browser)
+  await using stand = await openAccess()
   const { page } = await openAda(stand)
   await page.goto(`${ORG}/keys`)
   await page.getByRole("button", { name: "Create API key" }).click()
@@ -124,7 +117,7 @@ test.skipIf(noBrowser)("warns about a key with more permissions than its purpose
 test.skipIf(noBrowser)(
   "Test connection uses the real MCP protocol and lists the seven tools, or explains the rejection of a wrong key",
   async () => {
-    await using stand = await openAccess(browser)
+    await using stand = await openAccess()
     const { page, urls } = await openAda(stand)
     await page.goto(`${ORG}/mcp`)
     await page.getByLabel("Whole key").fill("ff_wrong")
@@ -151,7 +144,7 @@ test.skipIf(noBrowser)(
 )
 
 test.skipIf(noBrowser)("invites a member by link, makes them an editor after confirming the identity, and audits every step", async () => {
-  await using stand = await openAccess(browser)
+  await using stand = await openAccess()
   const { page } = await openAda(stand)
   await page.goto(`${ORG}/members`)
   const ada = page.getByRole("row", { name: /Ada Byron/ })
@@ -209,7 +202,7 @@ test.skipIf(noBrowser)("invites a member by link, makes them an editor after con
 })
 
 test.skipIf(noBrowser)("renames the organization, changes its policy, and deletes it only after its name is entered", async () => {
-  await using stand = await openAccess(browser)
+  await using stand = await openAccess()
   const { page } = await openAda(stand)
   await page.goto(`${ORG}/settings`)
   const name = page.getByRole("region", { name: "Name" })
@@ -236,7 +229,7 @@ test.skipIf(noBrowser)("renames the organization, changes its policy, and delete
 test.skipIf(noBrowser)(
   "adds an identity provider with the values to enter there, and a domain with the record that proves it",
   async () => {
-    await using stand = await openAccess(browser)
+    await using stand = await openAccess()
     const { page } = await openAda(stand)
     await page.goto(`${ORG}/providers`)
     await page.getByRole("button", { name: "Add provider" }).click()
@@ -268,7 +261,7 @@ test.skipIf(noBrowser)(
 )
 
 test.skipIf(noBrowser)("on a phone, sentences in the members table keep a readable width", async () => {
-  await using stand = await openAccess(browser)
+  await using stand = await openAccess()
   const { page } = await openAda(stand)
   await page.setViewportSize({ width: 375, height: 812 })
   await page.goto(`${ORG}/members`)

@@ -1,30 +1,25 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Locator, Page } from "playwright-core"
+import type { Locator, Page } from "playwright-core"
 import { pages } from "../../../plugins/pages.ts"
 import type { SignInAs } from "../../kit.ts"
 import { bySize } from "../../size.ts"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { noBrowser } from "../browser.ts"
 import { fillSite } from "../report/dashboard-data.ts"
 import { type DashboardStand, openDashboard, type WatchedPage } from "../report/dashboard-stand.ts"
 import { trackRequests } from "../requests.ts"
 
 setDefaultTimeout(60_000)
-let browser: Browser
+
 let stand: DashboardStand
 let foreign: { site: number; organization: number }
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  // The clock stands still, so the rate limit would never refill.
-  stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
+  stand = await openDashboard()
   await stand.signIn()
   await fillSite(stand.instance, { days: 3 })
   foreign = await fillInstance()
 }, 40_000)
-afterAll(async () => {
-  await stand?.[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => stand?.[Symbol.asyncDispose]())
 
 /** Creates a goal and a funnel on site 1, a second site, and a site of another organization. */
 async function fillInstance() {

@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
+import { expect, setDefaultTimeout, test } from "bun:test"
+import type { Page } from "playwright-core"
 import { browserCurrency } from "../../../src/ui/parts/form/locale-fields.tsx"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { noBrowser, openContext } from "../browser.ts"
 import { ADA, openAccess } from "./access-stand.ts"
 
 setDefaultTimeout(60_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 /** Opens a page with a locale and time zone, and records all its errors and warnings. */
 async function openUser(origin: string, locale: string, timezoneId: string): Promise<{ page: Page; faults: string[] }> {
-  const context = await browser.newContext({ baseURL: origin, locale, timezoneId })
+  const context = await openContext({ baseURL: origin, locale, timezoneId })
   const page = await context.newPage()
   page.setDefaultTimeout(10_000)
   const faults: string[] = []
@@ -43,7 +36,7 @@ const toAdmin = async (page: Page, token: string): Promise<void> => {
 const WHO = { "Your name": ADA.name, Email: ADA.email, Password: ADA.password, Organization: ADA.organization }
 
 test.skipIf(noBrowser)("no step of the set-up logs an error to the console, even for invalid input", async () => {
-  await using stand = await openAccess(browser)
+  await using stand = await openAccess()
   const { page, faults } = await openUser(stand.origin, "da-DK", "Europe/Copenhagen")
   await toAdmin(page, stand.setUpToken())
   await submit(page, { ...WHO, Password: "too short" })
@@ -67,7 +60,7 @@ test.skipIf(noBrowser)("no step of the set-up logs an error to the console, even
 })
 
 test.skipIf(noBrowser)("a reload keeps the input except token and password until the set-up is complete", async () => {
-  await using stand = await openAccess(browser)
+  await using stand = await openAccess()
   const { page, faults } = await openUser(stand.origin, "en-GB", "Europe/London")
   const token = stand.setUpToken()
   const kept = () => page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie, history.state]))
@@ -106,7 +99,7 @@ test.skipIf(noBrowser)("a reload keeps the input except token and password until
 })
 
 test.skipIf(noBrowser)("discards the input if someone else completed the set-up first", async () => {
-  await using stand = await openAccess(browser)
+  await using stand = await openAccess()
   const { page } = await openUser(stand.origin, "en-GB", "Europe/London")
   await toAdmin(page, stand.setUpToken())
   await page.getByLabel("Email", { exact: true }).fill("late@example.org")
@@ -122,7 +115,7 @@ test.skipIf(noBrowser).each([
   ["an unknown region with a configured default", { default_currency: "SEK" }, "en", "SEK"],
   ["the configured default, regardless of the region", { default_currency: "SEK" }, "de-DE", "SEK"],
 ])("the first site gets the currency of %s: %p, %s", async (_, settings, locale, expected) => {
-  await using stand = await openAccess(browser, settings)
+  await using stand = await openAccess(settings)
   const { page } = await openUser(stand.origin, locale, "Europe/Berlin")
   await toAdmin(page, stand.setUpToken())
   await submit(page, WHO)

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser } from "playwright-core"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { expect, setDefaultTimeout, test } from "bun:test"
+
+import { noBrowser } from "../browser.ts"
 import { fillSite } from "../report/dashboard-data.ts"
 import { type DashboardStand, openDashboard } from "../report/dashboard-stand.ts"
 import { ask, openAs, shown } from "./site-stand.ts"
 
 setDefaultTimeout(40_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 /** Runs all jobs and advances the clock until replaced segments may be deleted. */
 async function finish({ instance: { clock, app } }: DashboardStand): Promise<void> {
@@ -22,7 +15,7 @@ async function finish({ instance: { clock, app } }: DashboardStand): Promise<voi
 }
 
 test.skipIf(noBrowser)("saves settings by section, warns about unsaved changes and never overwrites another user's change", async () => {
-  await using stand = await openDashboard(browser)
+  await using stand = await openDashboard()
   await using looking = await openAs(stand, "/sites/1/settings")
   const { page } = looking
   const section = page.getByRole("region", { name: "Name and hosts" })
@@ -69,7 +62,7 @@ test.skipIf(noBrowser)("saves settings by section, warns about unsaved changes a
 })
 
 test.skipIf(noBrowser)("creates shields that count what they block, disables them and deletes them with undo", async () => {
-  await using stand = await openDashboard(browser)
+  await using stand = await openDashboard()
   await using looking = await openAs(stand, "/sites/1/settings/shields")
   const { page } = looking
   await page.getByRole("button", { name: "Add shield" }).click()
@@ -136,7 +129,7 @@ test.skipIf(noBrowser)("creates shields that count what they block, disables the
 })
 
 test.skipIf(noBrowser)("a shorter retention shows what it deletes before it is saved", async () => {
-  await using stand = await openDashboard(browser, { now: "2026-11-12T12:00:00Z" })
+  await using stand = await openDashboard({ now: "2026-11-12T12:00:00Z" })
   await fillSite(stand.instance)
   await using looking = await openAs(stand, "/sites/1/settings/privacy")
   const { page } = looking
@@ -155,7 +148,7 @@ test.skipIf(noBrowser)("a shorter retention shows what it deletes before it is s
 test.skipIf(noBrowser)(
   "counts data before erasing it, and deletes a site after its host is entered, with a way to restore it",
   async () => {
-    await using stand = await openDashboard(browser, { now: "2026-11-12T12:00:00Z" })
+    await using stand = await openDashboard({ now: "2026-11-12T12:00:00Z" })
     await fillSite(stand.instance)
     await using looking = await openAs(stand, "/sites/1/settings/danger")
     const { page } = looking
@@ -190,7 +183,7 @@ test.skipIf(noBrowser)(
 )
 
 test.skipIf(noBrowser)("grants and removes a site-specific role, and a public site has a view as long as the switch is on", async () => {
-  await using stand = await openDashboard(browser)
+  await using stand = await openDashboard()
   await using looking = await openAs(stand, "/sites/1/settings/access")
   const { page } = looking
   await shown(page, "All members are owners or admins, who already have access to every site.")
@@ -225,7 +218,7 @@ test.skipIf(noBrowser)("grants and removes a site-specific role, and a public si
 })
 
 test.skipIf(noBrowser)("exports the whole site, and resets it after its name is entered", async () => {
-  await using stand = await openDashboard(browser, { now: "2026-11-12T12:00:00Z" })
+  await using stand = await openDashboard({ now: "2026-11-12T12:00:00Z" })
   await fillSite(stand.instance)
   await using looking = await openAs(stand, "/sites/1/settings/danger")
   const { page } = looking

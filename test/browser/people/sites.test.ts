@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser } from "playwright-core"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { expect, setDefaultTimeout, test } from "bun:test"
+
+import { noBrowser } from "../browser.ts"
 import { fillSite } from "../report/dashboard-data.ts"
 import { openDashboard } from "../report/dashboard-stand.ts"
 import { ask, openAs, shown } from "./site-stand.ts"
 
 setDefaultTimeout(40_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 test.skipIf(noBrowser)("adds a site by keyboard, allows an unknown host and shows the first event within two seconds", async () => {
-  await using stand = await openDashboard(browser)
+  await using stand = await openDashboard()
   await using looking = await openAs(stand, "/sites")
   const { page } = looking
   await page.getByRole("link", { name: "Add site" }).focus()
@@ -56,7 +49,7 @@ test.skipIf(noBrowser)("adds a site by keyboard, allows an unknown host and show
 })
 
 test.skipIf(noBrowser)("shows the live check on the dashboard of a new site, and reconnects it", async () => {
-  await using stand = await openDashboard(browser)
+  await using stand = await openDashboard()
   await using looking = await openAs(stand, "/sites/1?period=today")
   const { page, context } = looking
   await page.getByRole("heading", { name: "Installation check" }).waitFor()
@@ -73,7 +66,7 @@ test.skipIf(noBrowser)("shows the live check on the dashboard of a new site, and
 })
 
 test.skipIf(noBrowser)("a shared view asks for its password, applies its locked filter and shows the API's numbers", async () => {
-  await using stand = await openDashboard(browser, { now: "2026-11-12T12:00:00Z" })
+  await using stand = await openDashboard({ now: "2026-11-12T12:00:00Z" })
   await fillSite(stand.instance)
   await using owner = await openAs(stand, "/sites/1/settings/sharing")
   await owner.page.getByRole("button", { name: "New shared view" }).click()
@@ -148,7 +141,7 @@ test.skipIf(noBrowser)("a shared view asks for its password, applies its locked 
 })
 
 test.skipIf(noBrowser)("searches, sorts and pins many sites, and renders only those near the viewport", async () => {
-  await using stand = await openDashboard(browser)
+  await using stand = await openDashboard()
   const { sites, organizations } = stand.instance.app.instance
   const { id } = (await organizations.list())[0]!
   for (let site = 1; site <= 70; site++)
@@ -182,7 +175,7 @@ test.skipIf(noBrowser)("searches, sorts and pins many sites, and renders only th
 })
 
 test.skipIf(noBrowser)("counts the first visitor across all sites as one visitor", async () => {
-  await using stand = await openDashboard(browser)
+  await using stand = await openDashboard()
   await stand.instance.collect({ n: "pageview", u: "https://shop.example/" })
   await using looking = await openAs(stand, "/sites")
   await shown(looking.page, /^1 site · 1 online · 1 visitor in 7 days/)

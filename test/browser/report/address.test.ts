@@ -1,31 +1,26 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import fc from "fast-check"
-import type { Browser, Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import type { Dimension } from "../../../src/domain/dimension.ts"
 import { DEFAULT_ADDRESS, type SiteAddress, STRIP_METRICS, writeSiteAddress } from "../../../src/domain/site-address.ts"
 import { bySize } from "../../size.ts"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { noBrowser } from "../browser.ts"
 import { fillSite } from "./dashboard-data.ts"
 import { type DashboardStand, openDashboard, type WatchedPage } from "./dashboard-stand.ts"
 
 /** Number of random states. */
 const STATES = bySize({ check: 15, full: 100, release: 500 })
 setDefaultTimeout(60_000 + STATES * 2_000)
-let browser: Browser
+
 let stand: DashboardStand
 let cookie: string
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  // The clock stands still, so the rate limit would never refill.
-  stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
+  stand = await openDashboard()
   await fillSite(stand.instance)
   cookie = await stand.signIn({ role: "owner" })
 }, 40_000)
-afterAll(async () => {
-  await stand?.[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => stand?.[Symbol.asyncDispose]())
 
 const VALUES: Partial<Record<Dimension, string[]>> = {
   page: ["/", "/pricing", "/docs/install", "/a|b:c%d", "/nowhere"],

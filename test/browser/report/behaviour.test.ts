@@ -1,31 +1,26 @@
 /** Realtime, events, campaigns, goals, funnels and journeys in a real browser, by keyboard where reasonable. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Locator, Page } from "playwright-core"
-import { noBrowser, openBrowser } from "../browser.ts"
+import type { Locator, Page } from "playwright-core"
+import { noBrowser } from "../browser.ts"
 import { fillSite, HOSTILE } from "./dashboard-data.ts"
 import { type DashboardStand, openDashboard, settled, type WatchedPage } from "./dashboard-stand.ts"
 
 setDefaultTimeout(60_000)
 
-let browser: Browser
 let stand: DashboardStand
 let owner: WatchedPage
 let cookie: string
 
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
   // The instance uses the browser's time, so that collected events are current for both.
-  stand = await openDashboard(browser, { now: new Date(Date.now() - 9 * 86_400_000).toISOString() })
+  stand = await openDashboard({ now: new Date(Date.now() - 9 * 86_400_000).toISOString() })
   await fillSite(stand.instance, { hostile: true })
   stand.instance.app.collector.flush()
   cookie = await stand.signIn({ role: "owner" })
   owner = await stand.look({ cookie })
 })
-afterAll(async () => {
-  await stand?.[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => stand?.[Symbol.asyncDispose]())
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests check the answers themselves
 async function ask(path: string, body?: object): Promise<any> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
-import { noBrowser, openBrowser } from "../browser.ts"
+import type { Page } from "playwright-core"
+import { noBrowser } from "../browser.ts"
 import { type DashboardStand, openDashboard, settled, type WatchedPage } from "./dashboard-stand.ts"
 
 setDefaultTimeout(40_000)
@@ -15,13 +15,11 @@ const VISITS: readonly (readonly [ago: number, pages: number])[] = [
 ]
 const at = (ago: number): number => 27 - ago
 
-let browser: Browser
 let stand: DashboardStand
 let cookie: string
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
+  stand = await openDashboard()
   const { clock, collect } = stand.instance
   const end = clock.now() + 40 * DAY_MS
   for (const [ago, pages] of VISITS) {
@@ -31,10 +29,7 @@ beforeAll(async () => {
   clock.advance(end - clock.now())
   cookie = await stand.signIn({ role: "owner" })
 }, 40_000)
-afterAll(async () => {
-  await stand?.[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => stand?.[Symbol.asyncDispose]())
 
 async function open(search: string): Promise<WatchedPage> {
   const watched = await stand.look({ cookie })

@@ -1,19 +1,17 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
-import { noBrowser, openBrowser } from "../browser.ts"
+import type { Page } from "playwright-core"
+import { noBrowser } from "../browser.ts"
 import { trackRequests } from "../requests.ts"
 import { fillSite } from "./dashboard-data.ts"
 import { type DashboardStand, openDashboard, type WatchedPage } from "./dashboard-stand.ts"
 
 setDefaultTimeout(40_000)
-let browser: Browser
+
 let stand: DashboardStand
 let cookie: string
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  // The clock stands still, so the rate limit would never refill.
-  stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
+  stand = await openDashboard()
   const { instance } = stand
   await fillSite(instance, { days: 5 })
   const steps = [
@@ -24,10 +22,7 @@ beforeAll(async () => {
   await instance.app.instance.funnels.create(instance.site, { name: "To an order", steps })
   cookie = await stand.signIn({ role: "owner" })
 }, 40_000)
-afterAll(async () => {
-  await stand?.[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => stand?.[Symbol.asyncDispose]())
 
 async function open(path: string): Promise<WatchedPage & { answered(): Promise<void> }> {
   const watched = await stand.look({ cookie })

@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
-import { noBrowser, openBrowser } from "../browser.ts"
+import type { Page } from "playwright-core"
+import { noBrowser } from "../browser.ts"
 import { type DashboardStand, openDashboard, settled } from "./dashboard-stand.ts"
 
 setDefaultTimeout(60_000)
-let browser: Browser
+
 let stand: DashboardStand
 let cookie: string
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  stand = await openDashboard(browser)
+  stand = await openDashboard()
   cookie = await stand.signIn({ role: "owner", isInstanceAdmin: true })
   await stand.signIn({ role: "viewer" })
   const { instance } = stand
@@ -19,10 +18,7 @@ beforeAll(async () => {
     { headers: { "user-agent": "Googlebot/2.1 (+http://www.google.com/bot.html)" } },
   )
 }, 60_000)
-afterAll(async () => {
-  await stand?.[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => stand?.[Symbol.asyncDispose]())
 
 const LINE_PX = 22
 

@@ -1,26 +1,20 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser } from "playwright-core"
 import type { Summary } from "../../../src/domain/report.ts"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { noBrowser } from "../browser.ts"
 import { fillSite } from "./dashboard-data.ts"
 import { expectedFigures, figures, openAt, type Seen } from "./dashboard-figures.ts"
 import { openDashboard, settled } from "./dashboard-stand.ts"
 
 setDefaultTimeout(40_000)
-let browser: Browser
+
 let seen: Seen
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  // The clock stands still, so the rate limit would never refill.
-  const stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
+  const stand = await openDashboard()
   await fillSite(stand.instance)
   seen = { stand, cookie: await stand.signIn({ role: "owner" }) }
 }, 40_000)
-afterAll(async () => {
-  await seen?.stand[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => seen?.stand[Symbol.asyncDispose]())
 
 test.skipIf(noBrowser)("shortcuts choose period, comparison and figure, and are inactive while typing", async () => {
   await using looking = await openAt(seen, "/sites/1?period=28d")

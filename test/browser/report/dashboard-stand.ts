@@ -1,7 +1,8 @@
-import type { Browser, BrowserContext, Page, Request } from "playwright-core"
+import type { BrowserContext, Page, Request } from "playwright-core"
 import type { Role } from "../../../src/domain/organization.ts"
 import { LISTENING } from "../../../src/http/server.ts"
 import { type Answer, type SignInAs, type StartOptions, startInstance, type TestInstance } from "../../kit.ts"
+import { openContext } from "../browser.ts"
 
 export interface PageOptions {
   width?: number
@@ -30,9 +31,12 @@ export interface DashboardStand extends AsyncDisposable {
   signIn(as?: SignInAs): Promise<string>
 }
 
+/** The clock of an instance stands still, so that its rate limit never refills. */
+const SETTINGS = { private_rate: "100000" }
+
 /** Starts a real instance on a socket for pages in a real browser. */
-export async function openDashboard(browser: Browser, options: StartOptions = {}): Promise<DashboardStand> {
-  const instance = await startInstance(options)
+export async function openDashboard(options: StartOptions = {}): Promise<DashboardStand> {
+  const instance = await startInstance({ ...options, settings: { ...SETTINGS, ...options.settings } })
   const server = Bun.serve({
     ...LISTENING,
     port: 0,
@@ -40,15 +44,17 @@ export async function openDashboard(browser: Browser, options: StartOptions = {}
     fetch: (request, server) => instance.app.fetch(request, server),
   })
   const origin = `http://localhost:${server.port}`
+  const contexts: BrowserContext[] = []
 
   async function look({ width = 1280, theme = "light", cookie, touch = width < 768 }: PageOptions = {}): Promise<WatchedPage> {
-    const context = await browser.newContext({
+    const context = await openContext({
       viewport: { width, height: width < 768 ? 812 : 900 },
       colorScheme: theme,
       timezoneId: "Europe/Berlin",
       locale: "en-GB",
       hasTouch: touch,
     })
+    contexts.push(context)
     if (cookie) await context.addCookies([cookieFor(cookie, origin)])
     const page = await context.newPage()
     watchRequests(page)
@@ -88,6 +94,7 @@ export async function openDashboard(browser: Browser, options: StartOptions = {}
     look,
     signIn: (as = { role: "owner" }) => instance.signIn(as),
     async [Symbol.asyncDispose]() {
+      for (const context of contexts) await context.close()
       await server.stop(true)
       await instance[Symbol.asyncDispose]()
     },
@@ -106,8 +113,8 @@ export interface SignedInPage extends WatchedPage {
 type SignedInOptions = StartOptions & Omit<PageOptions, "cookie"> & { role?: Role }
 
 /** Starts an instance whose jobs and consumers have run once, and opens a page as one of its users. */
-export async function openSignedIn(browser: Browser, { role = "owner", ...options }: SignedInOptions = {}): Promise<SignedInPage> {
-  const stand = await openDashboard(browser, options)
+export async function openSignedIn({ role = "owner", ...options }: SignedInOptions = {}): Promise<SignedInPage> {
+  const stand = await openDashboard(options)
   const cookie = await stand.signIn({ role })
   await stand.instance.runJobs()
   const looked = await stand.look({ ...options, cookie })

@@ -1,27 +1,22 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import type { ComparedBreakdown } from "../../../src/domain/insight.ts"
 import type { Summary, Timeseries } from "../../../src/domain/report.ts"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { noBrowser } from "../browser.ts"
 import { fillSite } from "./dashboard-data.ts"
 import { count, expectedFigures, figures, openAt, report, type Seen } from "./dashboard-figures.ts"
 import { openDashboard, settled } from "./dashboard-stand.ts"
 
 setDefaultTimeout(40_000)
-let browser: Browser
+
 let seen: Seen
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  // The clock stands still, so the rate limit would never refill.
-  const stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
+  const stand = await openDashboard()
   await fillSite(stand.instance)
   seen = { stand, cookie: await stand.signIn({ role: "owner" }) }
 }, 40_000)
-afterAll(async () => {
-  await seen?.stand[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => seen?.stand[Symbol.asyncDispose]())
 
 const COMPARED = { compare: "previous_period", match_weekday: true }
 

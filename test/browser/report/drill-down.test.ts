@@ -1,26 +1,22 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import type { Timeseries } from "../../../src/domain/report.ts"
 import type { VisitListResponse } from "../../../src/domain/visit-list.ts"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { noBrowser } from "../browser.ts"
 import { fillSite } from "./dashboard-data.ts"
 import { openAt, report, type Seen } from "./dashboard-figures.ts"
 import { openDashboard, settled } from "./dashboard-stand.ts"
 
 setDefaultTimeout(40_000)
-let browser: Browser
+
 let seen: Seen
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  const stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
+  const stand = await openDashboard()
   await fillSite(stand.instance)
   seen = { stand, cookie: await stand.signIn({ role: "owner" }) }
 }, 40_000)
-afterAll(async () => {
-  await seen?.stand[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => seen?.stand[Symbol.asyncDispose]())
 
 /** Returns where a point is on the screen. Bars stand in the middle of their bucket, points of a line at its edges. */
 async function placeOf(page: Page, index: number, count: number, form: "bars" | "line"): Promise<{ x: number; y: number }> {

@@ -1,26 +1,21 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
-import { noBrowser, openBrowser } from "../browser.ts"
+import type { Page } from "playwright-core"
+import { noBrowser } from "../browser.ts"
 import { ask } from "../people/site-stand.ts"
 import { fillSite } from "./dashboard-data.ts"
 import { expectedFigures, figures, openAt, type Seen } from "./dashboard-figures.ts"
 import { openDashboard, settled } from "./dashboard-stand.ts"
 
 setDefaultTimeout(60_000)
-let browser: Browser
+
 let seen: Seen
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  // The clock stands still, so the rate limit would never refill.
-  const stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
+  const stand = await openDashboard()
   await fillSite(stand.instance)
   seen = { stand, cookie: await stand.signIn({ role: "owner" }) }
 }, 40_000)
-afterAll(async () => {
-  await seen?.stand[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => seen?.stand[Symbol.asyncDispose]())
 
 const SIX = ["Visitors", "Visits", "Views", "Views per visit", "Bounce rate", "Visit duration"]
 const labels = async (page: Page): Promise<string[]> => Object.keys(await figures(page))

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
+import { expect, setDefaultTimeout, test } from "bun:test"
+import type { Page } from "playwright-core"
 import { CARDS } from "../../../src/ui/report/data/card-tabs.ts"
 import { temporaryFolder } from "../../kit.ts"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { noBrowser } from "../browser.ts"
 import { trackRequests } from "../requests.ts"
 import { ALPHA, BETA, openPopulations, type Population } from "../two-populations.ts"
 
 setDefaultTimeout(120_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 const TITLES: Readonly<Record<string, string>> = {
   sources: "Sources",
@@ -69,7 +62,7 @@ const valuesOf = (tabs: readonly string[], ...populations: Population[]) =>
 
 test.skipIf(noBrowser)("a filter by any value excludes all other visits from every card, figure, table, map and hour", async () => {
   using folder = temporaryFolder()
-  await using stand = await openPopulations(browser, folder.path)
+  await using stand = await openPopulations(folder.path)
   await using looking = await stand.look({ cookie: await stand.signIn() })
   const { page } = looking
   page.setDefaultTimeout(15_000)

@@ -1,25 +1,20 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
-import { noBrowser, openBrowser } from "../browser.ts"
+import type { Page } from "playwright-core"
+import { noBrowser } from "../browser.ts"
 import { fillSite } from "./dashboard-data.ts"
 import { figures, openAt, type Seen } from "./dashboard-figures.ts"
 import { openDashboard, settled } from "./dashboard-stand.ts"
 
 setDefaultTimeout(60_000)
-let browser: Browser
+
 let seen: Seen
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  // The clock stands still, so the rate limit would never refill.
-  const stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
+  const stand = await openDashboard()
   await fillSite(stand.instance)
   seen = { stand, cookie: await stand.signIn({ role: "owner", isInstanceAdmin: true }) }
 }, 40_000)
-afterAll(async () => {
-  await seen?.stand[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => seen?.stand[Symbol.asyncDispose]())
 
 /** Waits until the element with this name has the focus. */
 const focusIsOn = (page: Page, name: string) =>

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { TOTP } from "otpauth"
-import type { Browser, Page } from "playwright-core"
-import { noBrowser, openBrowser } from "../browser.ts"
+import type { Page } from "playwright-core"
+import { noBrowser } from "../browser.ts"
 import { ask, shown } from "../people/site-stand.ts"
 import { trackRequests } from "../requests.ts"
 import { fillSite } from "./dashboard-data.ts"
@@ -9,21 +9,16 @@ import { type DashboardStand, openDashboard, type WatchedPage } from "./dashboar
 
 // The set-up and creating a site, an API key and a goal by keyboard are tested in the files of their screens.
 setDefaultTimeout(60_000)
-let browser: Browser
+
 let stand: DashboardStand
 let cookie: string
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  // The clock stands still, so the rate limit would never refill.
-  stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
+  stand = await openDashboard()
   await fillSite(stand.instance, { days: 3 })
   cookie = await stand.signIn({ role: "owner", isInstanceAdmin: true })
 }, 40_000)
-afterAll(async () => {
-  await stand?.[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => stand?.[Symbol.asyncDispose]())
 
 interface ByKeys extends WatchedPage {
   answered(): Promise<void>

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import { readCsv } from "../../http/public/csv.ts"
 import { bySize } from "../../size.ts"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { noBrowser } from "../browser.ts"
 import { trackRequests } from "../requests.ts"
 import { type DashboardStand, openDashboard } from "./dashboard-stand.ts"
 
@@ -13,15 +13,12 @@ const REACHED = 10_100
 const SITES = 300
 const HEAP_BYTES = 120e6
 
-let browser: Browser
 let stand: DashboardStand
 let cookie: string
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  // The clock stands still, so the rate limit would never refill.
-  const settings = { private_rate: "100000", limit_site_events: "0" }
-  stand = await openDashboard(browser, { now: "2026-11-11T12:00:00Z", settings })
+  const settings = { limit_site_events: "0" }
+  stand = await openDashboard({ now: "2026-11-11T12:00:00Z", settings })
   const { instance } = stand
   const { sites } = instance.app.instance
   for (let site = 1; site <= SITES; site++)
@@ -32,10 +29,7 @@ beforeAll(async () => {
   await readPages(PAGES / 2, PAGES)
   cookie = await stand.signIn({ role: "owner" })
 }, 120_000)
-afterAll(async () => {
-  await stand?.[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => stand?.[Symbol.asyncDispose]())
 
 const siteName = (site: number): string => `Site ${String(site).padStart(3, "0")}`
 const pageName = (page: number): string => `/page/${String(page).padStart(5, "0")}`

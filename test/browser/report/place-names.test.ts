@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Browser } from "playwright-core"
+
 import { placeFileBytes } from "../../ingest/place-file.ts"
 import { temporaryFolder } from "../../kit.ts"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { noBrowser } from "../browser.ts"
 import { openDashboard, settled, type WatchedPage } from "./dashboard-stand.ts"
 
 setDefaultTimeout(60_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 const us = { iso_code: "US" }
 const OAKLAND = { country: us, city: { geoname_id: 5_378_538, names: { en: "Oakland" } } }
@@ -24,7 +17,7 @@ async function placesStand(entries: Record<string, Record<string, unknown>>, fro
   const folder = temporaryFolder()
   const geo_db = join(folder.path, "places.mmdb")
   writeFileSync(geo_db, placeFileBytes(entries))
-  const stand = await openDashboard(browser, { settings: { geo_db, private_rate: "100000" } })
+  const stand = await openDashboard({ settings: { geo_db } })
   for (const address of from) await stand.instance.collect({ n: "pageview", u: "https://shop.example/" }, { address })
   const cookie = await stand.signIn({ role: "viewer" })
   const look = async (width?: number): Promise<WatchedPage> => {

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, CDPSession, Page } from "playwright-core"
+import { expect, setDefaultTimeout, test } from "bun:test"
+import type { CDPSession, Page } from "playwright-core"
 import { type Serving, serving } from "../../cli/footfall.ts"
 import { send } from "../../cli/load.ts"
 import { BROWSER, temporaryFolder } from "../../kit.ts"
 import { bySize } from "../../size.ts"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { noBrowser, openContext } from "../browser.ts"
 
 /** Duration for which the realtime page stays open. */
 const SECONDS = bySize({ check: 5, full: 10, release: 3600 })
@@ -13,20 +13,13 @@ const MEASUREMENTS = 6
 /** Allowed growth in the second half, after everything was drawn once: one megabyte in ten minutes, plus the noise of a short run. */
 const MOST_GROWTH = 1e6 * (SECONDS / 2 / 600) + 5e5
 setDefaultTimeout(90_000 + SECONDS * 2_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 const ADA = { name: "Ada Byron", email: "ada@example.org", password: "correct horse battery staple", organization: "Engines" }
 const SITE = { name: "Shop", hosts: ["shop.example"], timezone: "UTC" }
 
 /** Opens realtime on a new instance. */
 async function watcher(server: Serving): Promise<Page> {
-  const page = await (await browser.newContext({ locale: "en-GB" })).newPage()
+  const page = await (await openContext({ locale: "en-GB" })).newPage()
   page.setDefaultTimeout(30_000)
   const { setup } = server.printed as { setup: { token: string } }
   const data = { token: setup.token, ...ADA, site: SITE }

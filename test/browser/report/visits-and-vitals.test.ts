@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser } from "playwright-core"
+import { expect, setDefaultTimeout, test } from "bun:test"
+
 import type { VisitListResponse } from "../../../src/domain/visit-list.ts"
 import type { WebVitals } from "../../../src/domain/web-vitals.ts"
 import { LISTENING } from "../../../src/http/server.ts"
-import { noBrowser, openBrowser, openVisitor } from "../browser.ts"
+import { noBrowser, openVisitor } from "../browser.ts"
 import { fillSite } from "./dashboard-data.ts"
 import { openDashboard, openSignedIn, type SignedInPage, settled, shown } from "./dashboard-stand.ts"
 
 /** The screens for single visits and for web vitals, with the traffic of a real browser and with generated traffic. */
 
 setDefaultTimeout(120_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 /** Visits a page with the snippet in a browser of its own, clicks its button and leaves. */
 async function visitShop({ stand, instance }: SignedInPage, attributes: string): Promise<string[]> {
@@ -32,12 +25,13 @@ async function visitShop({ stand, instance }: SignedInPage, attributes: string):
   })
   const scripts: string[] = []
   try {
-    const page = await (await openVisitor(browser)).newPage()
+    const page = await (await openVisitor()).newPage()
     page.on("request", (request) => request.url().includes("/js/") && scripts.push(new URL(request.url()).pathname))
     await page.goto(`http://shop.example:${pages.port}/shoes?utm_source=news`)
     await page.waitForLoadState("networkidle")
     await page.getByRole("button").click()
-    await page.waitForTimeout(300)
+    // An interaction is reported after the frame that shows its result.
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 300))))
     await page.goto("about:blank")
     await page.waitForTimeout(500)
     await page.context().close()
@@ -49,7 +43,7 @@ async function visitShop({ stand, instance }: SignedInPage, attributes: string):
 }
 
 test.skipIf(noBrowser)("a page load with data-vitals is measured by the browser and shown on the screen, by page and device", async () => {
-  await using member = await openSignedIn(browser)
+  await using member = await openSignedIn()
   const { page, open, ask, faults } = member
   expect(await visitShop(member, "")).toEqual(["/js/script.js"])
   await open("/sites/1/web-vitals?period=today")
@@ -77,7 +71,7 @@ test.skipIf(noBrowser)("a page load with data-vitals is measured by the browser 
 
 /** Opens a page of an owner of a site with ten days of traffic. */
 async function openFilled() {
-  const stand = await openDashboard(browser, { now: "2026-11-12T12:00:00Z" })
+  const stand = await openDashboard({ now: "2026-11-12T12:00:00Z" })
   const { instance } = stand
   await fillSite(instance)
   instance.app.collector.flush()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import type { Browser } from "playwright-core"
-import { noBrowser, openBrowser } from "../browser.ts"
+
+import { noBrowser } from "../browser.ts"
 import { settled } from "../report/dashboard-stand.ts"
 import { openScreens, overflow, type Screen, type ScreenStand, violations } from "./screens.ts"
 
@@ -16,16 +16,11 @@ interface ScreenChecks {
 /** Checks what must hold for every screen at one width. */
 export function everyScreen({ width, themes: [first, other], screens }: ScreenChecks): void {
   describe.skipIf(noBrowser)(`at ${width} px, in ${first} and in ${other}`, () => {
-    let browser: Browser
     let stand: ScreenStand
     beforeAll(async () => {
-      browser = await openBrowser()
-      stand = await openScreens(browser)
+      stand = await openScreens()
     }, 60_000)
-    afterAll(async () => {
-      await stand?.[Symbol.asyncDispose]()
-      await browser?.close()
-    })
+    afterAll(() => stand?.[Symbol.asyncDispose]())
 
     test.each(screens.map((screen) => [screen.name, screen] as const))(
       "%s: no accessibility violation, overflow, fault, request to another origin or executed text",

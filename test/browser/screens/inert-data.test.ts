@@ -1,25 +1,21 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import { sample } from "../../size.ts"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { noBrowser } from "../browser.ts"
 import { HOSTILE } from "../report/dashboard-data.ts"
 import { trackRequests } from "../requests.ts"
 import { openScreens, SCREENS, type ScreenStand } from "./screens.ts"
 
 setDefaultTimeout(120_000)
-let browser: Browser
+
 let stand: ScreenStand
 let cookie: string
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  stand = await openScreens(browser)
+  stand = await openScreens()
   cookie = await stand.signIn({ role: "owner", isInstanceAdmin: true })
 }, 60_000)
-afterAll(async () => {
-  await stand?.[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => stand?.[Symbol.asyncDispose]())
 
 const [IMAGE, SCRIPT, ADDRESS, TEMPLATE, TURNED] = HOSTILE as [string, string, string, string, string]
 /** The text as displayed: characters that change the direction become visible signs, and are removed from visitors' input. */

@@ -1,25 +1,18 @@
 import { Database } from "bun:sqlite"
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import { closeSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
-import type { Browser, BrowserContext, Page } from "playwright-core"
+import type { BrowserContext, Page } from "playwright-core"
 import { canMountDisk } from "../../../scripts/reliability/disk-full.ts"
 import { groupRow } from "../../../src/store/events/bytes/columns.ts"
 import { type Serving, serving } from "../../cli/footfall.ts"
 import { send } from "../../cli/load.ts"
 import { temporaryFolder } from "../../kit.ts"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { noBrowser, openContext } from "../browser.ts"
 import { fillSite } from "../report/dashboard-data.ts"
 import { openDashboard } from "../report/dashboard-stand.ts"
 
 setDefaultTimeout(120_000)
-let browser: Browser
-beforeAll(async () => {
-  if (!noBrowser) browser = await openBrowser()
-}, 30_000)
-afterAll(async () => {
-  await browser?.close()
-})
 
 const ADA = { name: "Ada Byron", email: "ada@example.org", password: "correct horse battery staple", organization: "Engines" }
 const SITE = { name: "Shop", hosts: ["shop.example"], timezone: "UTC" }
@@ -35,7 +28,7 @@ async function openPage(context: BrowserContext): Promise<Page> {
 
 /** Signs in the first administrator of a new instance with a site. */
 async function firstAdmin(server: Serving): Promise<Page> {
-  const context = await browser.newContext({ locale: "en-GB" })
+  const context = await openContext({ locale: "en-GB" })
   const { setup } = server.printed as { setup: { token: string } }
   const answer = await post(context, server, "setup", { token: setup.token, ...ADA, site: SITE })
   expect(answer.status()).toBe(201)
@@ -133,7 +126,7 @@ test.skipIf(noBrowser)("reports a locked and a damaged store on every page, with
   // After a crash both stores are checked; until then their state is unknown.
   while ((await fetch(`${again.address}/health`)).ok) await Bun.sleep(50)
   expect(await send(again.address, "/page-refused", 3)).toBe(503)
-  const context = await browser.newContext({ locale: "en-GB" })
+  const context = await openContext({ locale: "en-GB" })
   expect((await post(context, again, "auth/login", { email: ADA.email, password: ADA.password })).status()).toBe(200)
   expect(await look(await openPage(context), again)).toEqual({ bar: [DAMAGED], visitors: "1" })
 })
@@ -168,7 +161,7 @@ test.skipIf(noBrowser || !canMountDisk())("reports a full disk while reports kee
 })
 
 test.skipIf(noBrowser)("a card reports damage to its part of the store, and the others keep working", async () => {
-  await using stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
+  await using stand = await openDashboard()
   const { instance } = stand
   await fillSite(instance, { days: 2 })
   instance.clock.advance(3 * 3_600_000)
@@ -193,7 +186,7 @@ test.skipIf(noBrowser)("a card reports damage to its part of the store, and the 
 })
 
 test.skipIf(noBrowser)("maintenance blocks other users' changes with an explanation, and keeps their input", async () => {
-  await using stand = await openDashboard(browser)
+  await using stand = await openDashboard()
   const { api } = stand.instance
   const admin = await stand.signIn({ isInstanceAdmin: true })
   const mode = { enabled: true, message: "New disks are put in.", until: "2026-11-21T13:00:00Z" }

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import { bySize } from "../../size.ts"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { noBrowser } from "../browser.ts"
 import { fillSite } from "../report/dashboard-data.ts"
 import { type DashboardStand, openDashboard, settled } from "../report/dashboard-stand.ts"
 import { openScreens, SCREENS, type ScreenStand } from "./screens.ts"
 
 setDefaultTimeout(120_000)
-let browser: Browser
+
 let stand: DashboardStand
 let every: ScreenStand
 let cookie: string
@@ -15,11 +15,9 @@ let everyCookie: string
 const slugs: Record<string, string> = {}
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  every = await openScreens(browser)
+  every = await openScreens()
   everyCookie = await every.signIn({ role: "owner", isInstanceAdmin: true })
-  // The clock stands still, so the rate limit would never refill.
-  stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
+  stand = await openDashboard()
   await fillSite(stand.instance, { days: 3 })
   cookie = await stand.signIn({ role: "owner" })
   const { api } = stand.instance
@@ -33,7 +31,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await stand?.[Symbol.asyncDispose]()
   await every?.[Symbol.asyncDispose]()
-  await browser?.close()
 })
 
 /** Runs in the page before everything else: adds up layout shifts without user input. */

@@ -1,29 +1,24 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import { sample } from "../../size.ts"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { noBrowser } from "../browser.ts"
 import { fillSite } from "../report/dashboard-data.ts"
 import { type DashboardStand, openDashboard, settled, type WatchedPage } from "../report/dashboard-stand.ts"
 import { overflow } from "./screens.ts"
 
 setDefaultTimeout(120_000)
-let browser: Browser
+
 let stand: DashboardStand
 let cookie: string
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  // The clock stands still, so the rate limit would never refill.
-  stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
+  stand = await openDashboard()
   await fillSite(stand.instance, { days: 3 })
   const name = "The shop that sells shoes and boots to everyone"
   await stand.instance.app.instance.sites.update(1, { name, timezone: "America/Argentina/ComodRivadavia" })
   cookie = await stand.signIn({ role: "owner" })
 }, 60_000)
-afterAll(async () => {
-  await stand?.[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => stand?.[Symbol.asyncDispose]())
 
 /** The longest texts that a page's toolbar can show. */
 const LONG =

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import type { Browser } from "playwright-core"
+
 import type { AnyPlugin } from "../../../src/plugin/contract.ts"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { noBrowser } from "../browser.ts"
 import { HOSTILE } from "../report/dashboard-data.ts"
 import { type DashboardStand, openDashboard } from "../report/dashboard-stand.ts"
 import { overflow, violations } from "./screens.ts"
@@ -20,21 +20,16 @@ interface PluginScreens {
 
 /** Applies the checks of every screen to those of a plugin, in both themes and at both widths. */
 export function pluginScreens({ plugin, paths: known, settings = {}, fill }: PluginScreens): void {
-  let browser: Browser
   let stand: DashboardStand
   let cookie: string
   let paths = known
   beforeAll(async () => {
     if (noBrowser) return
-    browser = await openBrowser()
-    stand = await openDashboard(browser, { plugins: [plugin], settings })
+    stand = await openDashboard({ plugins: [plugin], settings })
     cookie = await stand.signIn({ role: "owner" })
     paths = [...known, ...((await fill(stand.instance, cookie)) ?? [])]
   }, 60_000)
-  afterAll(async () => {
-    await stand?.[Symbol.asyncDispose]()
-    await browser?.close()
-  })
+  afterAll(() => stand?.[Symbol.asyncDispose]())
 
   test.skipIf(noBrowser).each([
     [1280, "light"],

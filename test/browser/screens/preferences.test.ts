@@ -1,29 +1,24 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, BrowserContextOptions, Page } from "playwright-core"
-import { noBrowser, openBrowser } from "../browser.ts"
+import type { BrowserContextOptions, Page } from "playwright-core"
+import { noBrowser, openContext } from "../browser.ts"
 import { fillSite } from "../report/dashboard-data.ts"
 import { type DashboardStand, openDashboard, settled, watchRequests } from "../report/dashboard-stand.ts"
 
 setDefaultTimeout(60_000)
-let browser: Browser
+
 let stand: DashboardStand
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  // The clock stands still, so the rate limit would never refill.
-  stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
+  stand = await openDashboard()
   await fillSite(stand.instance, { days: 3 })
 }, 40_000)
-afterAll(async () => {
-  await stand?.[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => stand?.[Symbol.asyncDispose]())
 
 const DASHBOARD = "/sites/1?period=28d&f=country:is_not:DE"
 
 /** Opens a page of a new user whose browser has the given preferences. */
 async function openWith(wanted: BrowserContextOptions): Promise<{ page: Page } & AsyncDisposable> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...wanted })
+  const context = await openContext({ viewport: { width: 1280, height: 900 }, ...wanted })
   const [name = "", ...value] = (await stand.signIn({ role: "owner" })).split("=")
   await context.addCookies([{ name, value: value.join("="), url: stand.origin }])
   const page = await context.newPage()
@@ -66,7 +61,7 @@ test.skipIf(noBrowser)("nothing moves if the user prefers reduced motion", async
 /** Returns the red, green and blue values in the middle of the page's left edge at this moment. */
 async function shownColour(page: Page): Promise<number[]> {
   const picture = `data:image/png;base64,${(await page.screenshot()).toString("base64")}`
-  const reader = await browser.newPage()
+  const reader = await (await openContext()).newPage()
   const colour = await reader.evaluate(async (source) => {
     const image = new Image()
     image.src = source
@@ -76,7 +71,7 @@ async function shownColour(page: Page): Promise<number[]> {
     paper.drawImage(image, 0, 0)
     return [...paper.getImageData(2, image.height / 2, 1, 1).data.slice(0, 3)]
   }, picture)
-  await reader.close()
+  await reader.context().close()
   return colour
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs"
-import type { Browser, Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import { fillSite } from "../report/dashboard-data.ts"
 import { type DashboardStand, openDashboard, type PageOptions, settled, type WatchedPage } from "../report/dashboard-stand.ts"
 
@@ -108,8 +108,8 @@ export interface ScreenStand extends DashboardStand {
 }
 
 /** Opens an instance with everything that screens can show. Its owner is an instance administrator. */
-export async function openScreens(browser: Browser): Promise<ScreenStand> {
-  const stand = await openDashboard(browser, { now: "2026-11-12T12:00:00Z" })
+export async function openScreens(): Promise<ScreenStand> {
+  const stand = await openDashboard({ now: "2026-11-12T12:00:00Z" })
   const { instance } = stand
   await fillSite(instance, { hostile: true })
   const { sites, goals, funnels, organizations } = instance.app.instance

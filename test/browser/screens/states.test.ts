@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Locator, Page, Route } from "playwright-core"
+import type { Locator, Page, Route } from "playwright-core"
 import { sample } from "../../size.ts"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { noBrowser } from "../browser.ts"
 import { ADA, openAccess } from "../people/access-stand.ts"
 import { shown } from "../people/site-stand.ts"
 import { fillSite } from "../report/dashboard-data.ts"
@@ -9,14 +9,12 @@ import { type DashboardStand, openDashboard, type WatchedPage } from "../report/
 import { trackRequests } from "../requests.ts"
 
 setDefaultTimeout(60_000)
-let browser: Browser
+
 let stand: DashboardStand
 let cookie: string
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  // The clock stands still, so the rate limit would never refill.
-  stand = await openDashboard(browser, { settings: { private_rate: "100000" } })
+  stand = await openDashboard()
   const { instance } = stand
   await fillSite(instance, { days: 3 })
   const { sites, goals, funnels } = instance.app.instance
@@ -29,10 +27,7 @@ beforeAll(async () => {
   await sites.create(instance.site.organization_id, { name: "Empty", hosts: ["empty.example"] })
   cookie = await stand.signIn({ role: "owner", isInstanceAdmin: true })
 }, 40_000)
-afterAll(async () => {
-  await stand?.[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => stand?.[Symbol.asyncDispose]())
 
 interface Opened extends WatchedPage {
   answered(): Promise<void>
@@ -300,7 +295,7 @@ test.skipIf(noBrowser)("a page without matches for the filters says so once and 
 })
 
 test.skipIf(noBrowser)("a session that expires during an open dialog is renewed in place, and the dialog's input is saved", async () => {
-  await using access = await openAccess(browser)
+  await using access = await openAccess()
   await access.setUp()
   const { page, context } = await access.someone({ width: 1280 })
   await access.signIn(page)
@@ -316,6 +311,8 @@ test.skipIf(noBrowser)("a session that expires during an open dialog is renewed 
   const dialog = page.getByRole("dialog", { name: "Add goal" })
   await dialog.getByLabel("Event name", { exact: true }).fill("signup")
   await dialog.getByLabel("Name", { exact: true }).fill("Signed up")
+  // The first request without a session is then the one that saves.
+  await page.waitForLoadState("networkidle")
   await context.clearCookies()
   await dialog.getByRole("button", { name: "Add goal" }).click()
   const again = page.getByRole("dialog", { name: "Sign in again" })

@@ -1,25 +1,21 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Browser, Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import { sample } from "../../size.ts"
-import { noBrowser, openBrowser } from "../browser.ts"
+import { noBrowser } from "../browser.ts"
 import type { WatchedPage } from "../report/dashboard-stand.ts"
 import { trackRequests } from "../requests.ts"
 import { openScreens, overflow, type ScreenStand } from "./screens.ts"
 
 setDefaultTimeout(60_000)
-let browser: Browser
+
 let stand: ScreenStand
 let cookie: string
 beforeAll(async () => {
   if (noBrowser) return
-  browser = await openBrowser()
-  stand = await openScreens(browser)
+  stand = await openScreens()
   cookie = await stand.signIn({ role: "owner", isInstanceAdmin: true })
 }, 60_000)
-afterAll(async () => {
-  await stand?.[Symbol.asyncDispose]()
-  await browser?.close()
-})
+afterAll(() => stand?.[Symbol.asyncDispose]())
 
 /** One screen of each kind. The second value names the button that opens a dialog. */
 const SCREENS: readonly (readonly [path: string, opener?: string])[] = [

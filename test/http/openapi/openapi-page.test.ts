@@ -6,7 +6,7 @@ import { OPERATORS } from "../../../src/domain/filter.ts"
 import { METRICS } from "../../../src/domain/metric.ts"
 import { PERIOD_NAMES } from "../../../src/domain/relative-period.ts"
 import type { OpenApiDocument } from "../../../src/http/openapi/document.ts"
-import { noBrowser, openBrowser } from "../../browser/browser.ts"
+import { noBrowser, openContext } from "../../browser/browser.ts"
 import { startInstance } from "../../kit.ts"
 import { DOCUMENT_PATH, operationsIn } from "./document.ts"
 
@@ -103,22 +103,23 @@ test.skipIf(noBrowser)(
   "the page makes no further requests, logs no errors and fits phones and desktops in both themes",
   async () => {
     const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request, peers) => instance.app.fetch(request, peers) })
-    const browser = await openBrowser()
+
     const seen: unknown[] = []
     const backgrounds = new Set<string>()
     for (const colorScheme of ["light", "dark"] as const) {
       for (const width of [375, 1280]) {
-        const tab = await browser.newPage({ viewport: { width, height: 900 }, colorScheme })
+        const context = await openContext({ viewport: { width, height: 900 }, colorScheme })
+        const tab = await context.newPage()
         tab.on("console", (message) => seen.push(message.text()))
         tab.on("request", (request) => seen.push(new URL(request.url()).pathname))
         await tab.goto(`http://127.0.0.1:${server.port}${PAGE_PATH}`)
         const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth)
         expect({ colorScheme, width, overflow }).toEqual({ colorScheme, width, overflow: 0 })
         backgrounds.add(await tab.evaluate(() => getComputedStyle(document.body).backgroundColor))
-        await tab.close()
+        await context.close()
       }
     }
-    await browser.close()
+
     await server.stop(true)
     expect(seen).toEqual([PAGE_PATH, PAGE_PATH, PAGE_PATH, PAGE_PATH])
     expect(backgrounds).toEqual(new Set(["rgb(247, 246, 243)", "rgb(19, 20, 18)"]))
@@ -131,8 +132,8 @@ test.skipIf(noBrowser)(
   async () => {
     const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request, peers) => instance.app.fetch(request, peers) })
     const url = `http://127.0.0.1:${server.port}${PAGE_PATH}`
-    const browser = await openBrowser()
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] })
+
+    const context = await openContext({ viewport: { width: 1280, height: 900 }, permissions: ["clipboard-read", "clipboard-write"] })
     const tab = await context.newPage()
     await tab.goto(url)
     await tab.keyboard.press("/")
@@ -150,14 +151,14 @@ test.skipIf(noBrowser)(
     await tab.getByRole("link", { name: "Get totals" }).first().click()
     await tab.locator('nav a[aria-current][href="#getSummary"]').waitFor()
 
-    const still = await browser.newContext({ javaScriptEnabled: false })
+    const still = await openContext({ javaScriptEnabled: false })
     const page = await still.newPage()
     await page.goto(url)
     expect(await page.locator("button, input").count()).toBe(0)
     await page.locator("nav").getByRole("link", { name: "Filters", exact: true }).click()
     expect(await page.locator("#filters").isVisible()).toBe(true)
     await page.locator("#createFunnel summary").first().click()
-    await browser.close()
+
     await server.stop(true)
   },
   60_000,
@@ -169,14 +170,14 @@ test.skipIf(noBrowser)(
     await using unnamed = await startInstance()
     const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request, peers) => unnamed.app.fetch(request, peers) })
     const origin = `http://127.0.0.1:${server.port}`
-    const browser = await openBrowser()
-    const tab = await browser.newPage()
+
+    const tab = await (await openContext()).newPage()
     await tab.goto(origin + PAGE_PATH)
     expect(await tab.locator("#getSummary figure pre").first().textContent()).toContain(
       `curl "${origin}/api/public/v1/sites/1/stats/summary`,
     )
     expect(await tab.locator("main").textContent()).not.toContain("localhost:8080")
-    await browser.close()
+
     await server.stop(true)
   },
   60_000,

@@ -1,12 +1,11 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import type { Page } from "playwright-core"
 import { google, type SearchConsole, searchConsole } from "#plugin/test"
-import { dialogClosed, noBrowser, openDashboard, overflow, settled, shown, tabTo, testBrowser, violations } from "#plugin/test/browser"
+import { dialogClosed, noBrowser, openDashboard, overflow, settled, shown, tabTo, violations } from "#plugin/test/browser"
 import integrations from "../../integrations.ts"
 import type { SearchReport } from "../../search/responses.ts"
 
 setDefaultTimeout(60_000)
-const browser = testBrowser()
 
 const SITE = "/api/private/sites/1"
 
@@ -24,7 +23,7 @@ async function openDesk({ role = "owner", hasClient = true, ...looking }: Lookin
   const console_ = searchConsole(fake)
   const { google_client_id, google_client_secret, ...urls } = fake.settings
   const client = hasClient ? { google_client_id: google_client_id!, google_client_secret: google_client_secret! } : {}
-  const stand = await openDashboard(browser(), { plugins: [integrations], settings: { ...urls, ...client } })
+  const stand = await openDashboard({ plugins: [integrations], settings: { ...urls, ...client } })
   const { instance, origin } = stand
   clock.now = instance.clock.now
   const owner = await stand.signIn({ role: "owner" })
