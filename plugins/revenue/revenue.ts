@@ -30,6 +30,7 @@ import addStatedAt from "./row-migrations/0005_stated_at.sql" with { type: "text
 import createUnpacked from "./row-migrations/0006_unpacked.sql" with { type: "text" }
 import addAnnounced from "./row-migrations/0007_announced.sql" with { type: "text" }
 import announceTogether from "./row-migrations/0008_announced_together.sql" with { type: "text" }
+import reduceRandomPages from "./row-migrations/0009_few_random_pages.sql" with { type: "text" }
 import { createSettings } from "./settings.ts"
 import { settingsRoutes } from "./settings-routes.ts"
 import { transactionRoutes } from "./transaction-routes.ts"
@@ -74,6 +75,7 @@ export default definePlugin({
     { name: "0006_unpacked", sql: createUnpacked },
     { name: "0007_announced", sql: addAnnounced },
     { name: "0008_announced_together", sql: announceTogether },
+    { name: "0009_few_random_pages", sql: reduceRandomPages },
   ],
   moveRows: async () => renameTransactions,
   errors: ERRORS,

@@ -110,10 +110,7 @@ export async function erasePerson(area: Area, siteId: number, visitor: string): 
   const site = area.host.services.sites.directory.byId(siteId)
   if (!site) return {}
   await area.following.settle(site)
-  const weeks = sql`select value from json_each(${JSON.stringify(await weeksOf(area, siteId))})`
-  const of = sql`select id from revenue_transactions where site_id = ${siteId}`
-  const ofPerson = sql`${of} and occurred_at / ${raw(WEEK_MS)} in (${weeks}) and visitor = ${visitor} and visitor is not null
-    union ${of} and person = ${visitor} and person is not null`
+  const ofPerson = await idsOfVisitor(area, siteId, visitor)
   const { touches } = await area.host.sales.touches(site, { visitors: [visitor], from: 0, to: Number.MAX_SAFE_INTEGER })
   const visits = new Set(touches.map(({ sequence }) => sequence))
   const reported = reportedBy(siteId, await area.host.sales.byVisit(siteId, [...visits]))
@@ -121,7 +118,7 @@ export async function erasePerson(area: Area, siteId: number, visitor: string): 
   const transactions = await changeAll(
     area,
     siteId,
-    (after) => sql`id in (${ofPerson} union ${reported}) and id > ${after} order by id`,
+    (after) => sql`id in (select value from json_each(${JSON.stringify(ofPerson)}) union ${reported}) and id > ${after} order by id`,
     (writer, row) => {
       writer.book.update(row.id, { stated_at: row.import_id === 0 ? row.occurred_at : null, ...(isOfPerson(row) && NO_VISIT) })
       forgetEvents(writer, writer.book.byId(row.id)!, (visit) => visits.has(visit)) // updated above
@@ -130,17 +127,27 @@ export async function erasePerson(area: Area, siteId: number, visitor: string): 
   return { transactions }
 }
 
-/** Milliseconds of a week, as in the index of visitors. */
-const WEEK_MS = "604800000"
+const WEEK_MS = 604_800_000
 
-/** Returns the numbers of the weeks from the first to the last transaction of a site. */
-async function weeksOf({ host }: Area, siteId: number): Promise<number[]> {
+/**
+ * Returns the ids of the transactions with a visitor or person. Visitors are not indexed by themselves, so the index by time is read, in
+ * weeks, between which incoming events pass.
+ */
+async function idsOfVisitor({ host }: Area, siteId: number, visitor: string): Promise<number[]> {
+  const read = (condition: Sql) =>
+    host.rows.write(({ all }) =>
+      all<{ id: number }>(sql`select id from revenue_transactions where site_id = ${siteId} and ${condition}`).map(({ id }) => id),
+    )
+  const ids = new Set(await read(sql`person = ${visitor} and person is not null`))
   const end = (order: string) =>
-    sql`(select occurred_at / ${raw(WEEK_MS)} from revenue_transactions where site_id = ${siteId} order by occurred_at ${raw(order)} limit 1)`
+    sql`(select occurred_at from revenue_transactions where site_id = ${siteId} order by occurred_at ${raw(order)} limit 1)`
   const { first, last } = await host.rows.write(
-    ({ get }) => get<{ first: number | null; last: number | null }>(sql`select ${end("asc")} as first, ${end("desc")} as last`)!,
+    ({ get }) => get<{ first: number | null; last: number | null }>(sql`select ${end("asc")} as first, ${end("desc")} as last`)!, // it returns a row
   )
-  return first === null || last === null ? [] : Array.from({ length: last - first + 1 }, (_, i) => first + i)
+  if (first === null || last === null) return []
+  for (let from = first; from <= last; from += WEEK_MS)
+    for (const id of await read(sql`occurred_at >= ${from} and occurred_at < ${from + WEEK_MS} and visitor = ${visitor}`)) ids.add(id)
+  return [...ids]
 }
 
 /** Removes what was derived from erased visits: tracked transactions, and what other transactions have of these visits. */
@@ -151,14 +158,17 @@ export async function eraseVisits(area: Area, siteId: number, removed: ErasedVis
   await area.following.settle(site)
   const sequences = new Set(removed.visits.map(({ sequence }) => sequence))
   const isLeft = (event: SaleEvent) => !sequences.has(event.visit_sequence)
+  const events = await area.host.sales.byVisit(siteId, [...sequences])
+  const tracked = sql`select id from revenue_transactions
+    where site_id = ${siteId} and sale_sequence in (select value from json_each(${JSON.stringify(events.map(({ sequence }) => sequence))}))`
   const ofVisits = sql`select id from revenue_transactions
-    where site_id = ${siteId} and visit_sequence in (select value from json_each(${JSON.stringify([...sequences])}))`
+    where site_id = ${siteId} and visit_sequence in (select value from json_each(${JSON.stringify([...sequences])})) and sale_sequence is null`
   // An order can have the visit of one event and the amount of another one.
-  const reported = reportedBy(siteId, await area.host.sales.byVisit(siteId, [...sequences]))
+  const reported = reportedBy(siteId, events)
   const transactions = await changeAll(
     area,
     siteId,
-    (after) => sql`id in (${ofVisits} union ${reported}) and id > ${after} order by id`,
+    (after) => sql`id in (${tracked} union ${ofVisits} union ${reported}) and id > ${after} order by id`,
     (writer, row) =>
       isKnownWithoutEvents(row) ? forgetEvents(writer, row, (visit) => sequences.has(visit)) : removeReports(area, writer, row, isLeft),
   )

@@ -27,6 +27,10 @@ export interface Wanted {
 type Listed = "order_id" | "parent_key" | "parent_id"
 const LISTED: readonly Listed[] = ["order_id", "parent_key", "parent_id"]
 
+/** Rows with an order whose own ID does not name it, as the ID of a tracked sale does. Only these are indexed by their order. */
+const NAMED_OTHERWISE = sql`order_id is not null
+  and not (type = 'sale' and provider in ('tracker', 'import') and external_id = 'order:' || order_id)`
+
 /** Columns that reports do not read, so that a change of them leaves the packed rows as they are. */
 const NOT_PACKED: ReadonlySet<string> = new Set<keyof TransactionRow>([
   ...(["base_minor", "base_currency", "rate", "rate_day", "is_open", "is_announced", "flags_json", "received_at", "order_id"] as const),
@@ -51,6 +55,8 @@ export class Book {
   readonly aliases: Aliases
   readonly marks: Marks
   readonly #parentKeys: Presence
+  readonly #imported: Presence
+  readonly #namedOtherwise: Presence
   // What is to be written.
   readonly #inserted = new Set<number>()
   readonly #changed = new Map<number, Set<string>>()
@@ -65,6 +71,8 @@ export class Book {
     this.aliases = new Aliases(rows, siteId)
     this.marks = new Marks(rows, siteId)
     this.#parentKeys = new Presence(rows, siteId, sql`revenue_transactions where parent_key is not null and`)
+    this.#imported = new Presence(rows, siteId, sql`revenue_transactions where import_id > 0 and`)
+    this.#namedOtherwise = new Presence(rows, siteId, sql`revenue_transactions where ${NAMED_OTHERWISE} and`)
   }
 
   /** Reads what claims are about with one statement for each kind, instead of one for each claim. */
@@ -162,11 +170,14 @@ export class Book {
     const names = (Object.keys(values) as (keyof Values)[]).filter((name) => values[name] !== row[name])
     if (names.length === 0) return
     const next: TransactionRow = { ...row, ...values }
+    const hasOtherKey = next.external_id !== row.external_id || next.provider !== row.provider || next.type !== row.type
+    // The list of its order is read by the key that it has in the table.
+    if (hasOtherKey && row.order_id !== null) this.#listed("order_id", row.order_id)
     const listed = LISTED.filter((column) => names.includes(column))
     this.#delist(row, listed)
     this.#known.set(id, next)
     for (const column of listed) this.#enlist(column, next)
-    if (next.external_id !== row.external_id || next.provider !== row.provider || next.type !== row.type) {
+    if (hasOtherKey) {
       this.#keys.set(keyText(row), null)
       this.#keys.set(keyText(next), id)
     }
@@ -267,14 +278,29 @@ export class Book {
     if (missing.length === 0) return
     if (column === "parent_key" && this.#parentKeys.isAbsent(missing.length)) return
     for (const value of missing) lists.set(value, [])
-    const site = column === "parent_id" ? sql`+site_id` : sql`site_id` // the other indexes begin with the site
-    const read = this.#take(sql`${raw(column)} in (select value from json_each(${JSON.stringify(missing)})) and ${site} = ${this.#siteId}`)
-    for (const { id } of read) {
+    const found = column === "order_id" ? this.#idsOfOrders(missing.map(String)) : this.#idsWith(column, missing)
+    for (const id of found) {
       const row = this.#known.get(id)
       const value = row?.[column] ?? null
       const ids = value === null ? undefined : lists.get(value)
       if (ids && !ids.includes(id)) ids.push(id)
     }
+  }
+
+  /** Returns the ids of the rows in the table that have one of some values. */
+  #idsWith(column: Listed, values: readonly (string | number)[], condition = sql`true`): number[] {
+    const site = column === "parent_id" ? sql`+site_id` : sql`site_id` // the other indexes begin with the site
+    const isListed = sql`${raw(column)} in (select value from json_each(${JSON.stringify(values)})) and ${site} = ${this.#siteId}`
+    return this.#take(sql`${isListed} and ${condition}`).map(({ id }) => id)
+  }
+
+  /** Returns the ids of the rows in the table that are about orders. Tracked sales are found by their own ID. */
+  #idsOfOrders(orders: readonly string[]): number[] {
+    const providers: readonly Provider[] = this.#imported.isAbsent(orders.length) ? ["tracker"] : ["tracker", "import"]
+    const keys = orders.flatMap((order) => providers.map((provider): Key => ({ provider, external_id: `order:${order}`, type: "sale" })))
+    this.#loadKeys(keys)
+    const named = keys.flatMap((key) => this.#keys.get(keyText(key)) ?? [])
+    return this.#namedOtherwise.isAbsent(orders.length) ? named : [...named, ...this.#idsWith("order_id", orders, NAMED_OTHERWISE)]
   }
 
   #loadKeys(keys: readonly Key[]): void {
