@@ -25,6 +25,26 @@ interface Numbering {
   earlier: ReadonlyMap<string, number> | undefined
   /** The number of the next new text. Undefined until there is one, because most dictionaries of a site have no new texts for long. */
   next: number | undefined
+  /** The counter that was used last. */
+  counter: Counter | undefined
+}
+
+/** The number of new values of a dictionary on a day, or of their bytes. */
+interface Counter {
+  readonly siteId: number
+  readonly day: string
+  readonly name: CounterName
+  readonly limit: number
+  count: number
+  /** Whether it is still the counter of its day. One that was dropped is read from the table again. */
+  isCurrent: boolean
+}
+
+/** The numberings of a site, with the counter of bytes that was used last. */
+interface SiteNumberings {
+  siteId: number
+  numberings: Map<DictionaryName, Numbering>
+  bytes: Counter | undefined
 }
 
 /** Assigns numbers to texts, for the writer. A new text is stored by the commit that first uses it. */
@@ -36,12 +56,12 @@ export class Interner {
   /** By site, then by dictionary. Nested maps need no composed keys, which matters for about twenty lookups per event. */
   readonly #numberings = new Map<number, Map<DictionaryName, Numbering>>()
   /** The numberings of the last site. All values of an event belong to one site, and often the next event does too. */
-  #latest: { siteId: number; numberings: Map<DictionaryName, Numbering> } | undefined
+  #latest: SiteNumberings | undefined
   /** Memory of the recent generation. */
   #bytes = 0
-  readonly #newValues = new Map<string, number>()
+  readonly #counters = new Map<string, Counter>()
   /** The counters that have changed since they were saved. */
-  readonly #unsaved = new Map<string, [siteId: number, day: string, name: CounterName]>()
+  readonly #unsaved = new Set<Counter>()
 
   constructor(db: Database, isExempt: ExemptValues, uses: Uses, limit = CACHED_BYTES) {
     this.#db = db
@@ -62,8 +82,14 @@ export class Interner {
       this.#uses.text(siteId, name, known)
       return known
     }
-    if (this.#isWithinLimits(siteId, name, text, day) || text === OTHER || this.#isExempt(siteId, name, text, property)) {
-      return this.#add(siteId, name, numbering, text, day)
+    // Counters of earlier days are useless, and the others can be read from the table again.
+    if (this.#counters.size >= MAX_CACHED_COUNTS) this.#dropCounters()
+    const [counter, bytes] = [this.#counter(numbering, siteId, name, day), this.#bytesCounter(siteId, day)]
+    const isWithinLimits = counter.count < counter.limit && bytes.count + Buffer.byteLength(text) <= bytes.limit
+    if (isWithinLimits || text === OTHER || this.#isExempt(siteId, name, text, property)) {
+      this.#count(counter, 1)
+      this.#count(bytes, Buffer.byteLength(text))
+      return this.#add(siteId, name, numbering, text)
     }
     onLimit()
     return name === "property" ? DISCARDED : this.number(siteId, name, OTHER, day, onLimit)
@@ -83,14 +109,12 @@ export class Interner {
     return number
   }
 
-  #add(siteId: number, name: DictionaryName, numbering: Numbering, text: string, day: string): number {
+  #add(siteId: number, name: DictionaryName, numbering: Numbering, text: string): number {
     const number = numbering.next ?? nextNumber(this.#db, siteId, name)
     numbering.next = number + 1
     this.#uses.text(siteId, name, number)
     this.#remember(numbering, text, number)
     this.#db.query("insert into dictionary (site_id, name, id, value) values (?, ?, ?, ?)").run(siteId, name, number, text)
-    this.#count(siteId, name, day, 1)
-    this.#count(siteId, BYTES, day, Buffer.byteLength(text))
     return number
   }
 
@@ -114,51 +138,66 @@ export class Interner {
     this.#bytes = 0
   }
 
-  #count(siteId: number, name: CounterName, day: string, added: number): void {
-    const key = `${siteId} ${day} ${name}`
-    this.#newValues.set(key, this.#countOf(siteId, name, day) + added)
-    this.#unsaved.set(key, [siteId, day, name])
+  #count(counter: Counter, added: number): void {
+    counter.count += added
+    this.#unsaved.add(counter)
   }
 
   /** Saves the numbers of new values, in the transaction that adds these. */
   saveCounts(): void {
     if (this.#unsaved.size === 0) return
     const save = "insert into new_values (site_id, day, name, count) values (?, ?, ?, ?) on conflict do update set count = excluded.count"
-    for (const [key, counter] of this.#unsaved) this.#db.query(save).run(...counter, this.#newValues.get(key)!) // counted before
+    for (const { siteId, day, name, count } of this.#unsaved) this.#db.query(save).run(siteId, day, name, count)
     this.#unsaved.clear()
   }
 
-  #isWithinLimits(siteId: number, name: DictionaryName, text: string, day: string): boolean {
-    if (this.#countOf(siteId, name, day) >= limitOf(name)) return false
-    return this.#countOf(siteId, BYTES, day) + Buffer.byteLength(text) <= NEW_VALUES_PER_DAY.bytes
+  /** Returns the counter of a dictionary. Usually it is the one of the text before, so that no key is composed. */
+  #counter(numbering: Numbering, siteId: number, name: DictionaryName, day: string): Counter {
+    const { counter } = numbering
+    if (counter?.day === day && counter.isCurrent) return counter
+    numbering.counter = this.#counterOf(siteId, name, day)
+    return numbering.counter
   }
 
-  #countOf(siteId: number, name: CounterName, day: string): number {
+  #bytesCounter(siteId: number, day: string): Counter {
+    const latest = this.#latestOf(siteId)
+    if (latest.bytes?.day === day && latest.bytes.isCurrent) return latest.bytes
+    latest.bytes = this.#counterOf(siteId, BYTES, day)
+    return latest.bytes
+  }
+
+  #counterOf(siteId: number, name: CounterName, day: string): Counter {
     const key = `${siteId} ${day} ${name}`
-    const known = this.#newValues.get(key)
-    if (known !== undefined) return known
+    const known = this.#counters.get(key)
+    if (known) return known
     const sql = "select count from new_values where site_id = ? and day = ? and name = ?"
     const count = this.#db.query<{ count: number }, [number, string, string]>(sql).get(siteId, day, name)?.count ?? 0
-    // Entries of earlier days are useless, and the others can be read from the table again.
-    if (this.#newValues.size >= MAX_CACHED_COUNTS) {
-      this.saveCounts()
-      this.#newValues.clear()
-    }
-    this.#newValues.set(key, count)
-    return count
+    const counter = { siteId, day, name, limit: limitOf(name), count, isCurrent: true }
+    this.#counters.set(key, counter)
+    return counter
+  }
+
+  #dropCounters(): void {
+    this.saveCounts()
+    for (const counter of this.#counters.values()) counter.isCurrent = false
+    this.#counters.clear()
   }
 
   #numbering(siteId: number, name: DictionaryName): Numbering {
-    if (this.#latest?.siteId !== siteId) this.#latest = { siteId, numberings: this.#numberingsOf(siteId) }
-    const { numberings } = this.#latest
+    const { numberings } = this.#latestOf(siteId)
     let numbering = numberings.get(name)
     if (!numbering) {
       const fixed = fixedTexts(name).map((text, number) => [text, number] as const)
-      numbering = { recent: new Map(fixed), earlier: undefined, next: undefined }
+      numbering = { recent: new Map(fixed), earlier: undefined, next: undefined, counter: undefined }
       numberings.set(name, numbering)
       this.#bytes += ENTRY_BYTES
     }
     return numbering
+  }
+
+  #latestOf(siteId: number): SiteNumberings {
+    if (this.#latest?.siteId !== siteId) this.#latest = { siteId, numberings: this.#numberingsOf(siteId), bytes: undefined }
+    return this.#latest
   }
 
   #numberingsOf(siteId: number): Map<DictionaryName, Numbering> {
@@ -171,7 +210,7 @@ export class Interner {
   }
 }
 
-function limitOf(name: DictionaryName): number {
+function limitOf(name: CounterName): number {
   if (name.startsWith("property:")) return NEW_VALUES_PER_DAY.propertyValue
   if (name.startsWith("utm_")) return NEW_VALUES_PER_DAY.utm
   return name in NEW_VALUES_PER_DAY ? NEW_VALUES_PER_DAY[name as keyof typeof NEW_VALUES_PER_DAY] : Number.POSITIVE_INFINITY // tested by `in`
