@@ -38,7 +38,15 @@ import { begin, end } from "./wiring/life.ts"
 import { closeFoundation, openFoundation } from "./wiring/opening.ts"
 import { operationsOf } from "./wiring/operations.ts"
 import { authorizeOptions, cookieOf, isSecure, serverOptions } from "./wiring/server.ts"
-import { type AppOptions, collectorOptions, consoleSettings, createBaseUrl, doctorOptions, upkeepOptions } from "./wiring/settings.ts"
+import {
+  type AppOptions,
+  collectorOptions,
+  consoleSettings,
+  createBaseUrl,
+  doctorOptions,
+  followOthersOf,
+  upkeepOptions,
+} from "./wiring/settings.ts"
 
 export interface App extends HttpServer {
   instance: Instance
@@ -71,7 +79,7 @@ export async function createApp(given: AppOptions): Promise<App> {
   const { instance, engine, slowQueries, placeFile } = foundation
   const registry = createPluginRegistry()
   const counts = createIngestCounts({ now: clock.now })
-  const live = createLive({ directory: instance.sites.directory, engine, clock })
+  const live = createLive({ directory: instance.sites.directory, engine, clock, followOthers: followOthersOf(options, instance) })
   const collector = createCollector({
     ...collectorOptions(options, instance),
     counts,

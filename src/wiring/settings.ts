@@ -16,6 +16,7 @@ import { placesIn } from "../services/runtime/data-folder.ts"
 import { ExitFault } from "../services/runtime/exit.ts"
 import { configuredSettings, sourceOf } from "../services/settings/settings.ts"
 import type { HashSettings } from "../services/sign-in/passwords.ts"
+import { type FollowOthers, followOthers } from "../services/stats/live-of-others.ts"
 import type { ClickhouseServer } from "../store/clickhouse/client.ts"
 import type { EventLocation } from "../store/event-location.ts"
 import type { RowServer } from "../store/rows/reader.ts"
@@ -235,6 +236,10 @@ export function collectorOptions({ config, clock, log, random }: AppOptions, ins
     onForwardedIgnored: () => instance.health.enter("forwarded_headers_ignored", "a peer that is no trusted proxy sends them"),
   }
 }
+
+/** Returns what follows the events of other nodes for live views. Undefined for an instance of one process. */
+export const followOthersOf = ({ clock }: AppOptions, { shipped, nodes }: Instance): FollowOthers | undefined =>
+  shipped && nodes && followOthers({ clickhouse: shipped.clickhouse, nodes, clock })
 
 export const upkeepOptions = ({ config, clock, log, workers }: AppOptions, instance: Instance): Omit<UpkeepOptions, "hooks"> => ({
   ...instance,

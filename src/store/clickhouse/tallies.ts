@@ -92,6 +92,8 @@ interface WantedSamples {
   /** Default: those of all sites. */
   siteId?: number
   reason?: DropReason | undefined
+  /** Epoch ms. Default: the oldest that are kept. */
+  since?: number
   limit: number
 }
 
@@ -99,17 +101,23 @@ interface WantedSamples {
 export async function samplesOfOthers(
   clickhouse: Clickhouse,
   node: number,
-  { siteId, reason, limit }: WantedSamples,
+  { siteId, reason, since, limit }: WantedSamples,
 ): Promise<(DropSample & { site_id: number })[]> {
   const texts = SAMPLE_TEXTS.map((name) => `\`s.${name}\` as ${name}`)
   const conditions = [
     "node != {node:UInt8}",
     ...(siteId === undefined ? [] : ["site_id = {site:UInt32}"]),
     ...(reason === undefined ? [] : ["reason = {reason:String}"]),
+    ...(since === undefined ? [] : ["at >= {since:Int64}"]),
   ]
   const sql = `select site_id, at, ${SAMPLE_TEXTS.join(", ")} from drop_samples final array join \`s.at\` as at, ${texts.join(", ")}
     where ${conditions.join(" and ")} order by at desc limit {limit:UInt32}`
-  const parameters: Parameters = { node, limit, ...(siteId !== undefined && { site: siteId }), ...(reason !== undefined && { reason }) }
+  const parameters: Parameters = {
+    ...{ node, limit },
+    ...(siteId !== undefined && { site: siteId }),
+    ...(reason !== undefined && { reason }),
+    ...(since !== undefined && { since }),
+  }
   const rows = await clickhouse.rows<Omit<DropSample, "at"> & { site_id: number; at: string }>(sql, { parameters })
   return rows.map((row) => ({ ...row, at: Number(row.at) }))
 }
