@@ -3,6 +3,7 @@ import { instantText, spanText } from "../../domain/moment.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
 import { oldestDueJobAt } from "../../store/catalog/jobs.ts"
 import { catalogSchemas, pendingMigrations } from "../../store/catalog/schema.ts"
+import { toStoreFault } from "../../store/clickhouse/client.ts"
 import { probeClickhouse, serverTime } from "../../store/clickhouse/probe.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import { type FaultKind, StoreFault } from "../../store/events/fault.ts"
@@ -20,14 +21,11 @@ import { diskSpace, isLow } from "../runtime/files.ts"
 import type { Health, HealthCode } from "../runtime/health.ts"
 import type { PluginFacts } from "../runtime/plugins.ts"
 import type { ShippedEvents } from "../shipping/clickhouse.ts"
+import { CLUSTER_CHECKS } from "./cluster-checks.ts"
+import { type Finding, fail, ok, warn } from "./findings.ts"
 
-export interface Check {
+export interface Check extends Finding {
   name: string
-  status: "ok" | "warn" | "fail"
-  /** Result of the check. */
-  detail: string
-  /** Remedy. Empty when the check passed. */
-  fix: string
 }
 
 export interface DoctorOptions {
@@ -61,18 +59,18 @@ export interface DoctorOptions {
 /** Runs all checks of an instance. A check that throws has failed. */
 export async function examine(options: DoctorOptions, report: Report): Promise<Check[]> {
   const checks: Check[] = []
-  const all = Object.entries(CHECKS)
+  const { shipped } = options
+  const ofCluster = shipped ? Object.entries(CLUSTER_CHECKS) : []
+  const all: (readonly [name: string, check: () => Finding | Promise<Finding>])[] = [
+    ...Object.entries(CHECKS).map(([name, check]) => [name, () => check(options)] as const),
+    ...ofCluster.map(([name, check]) => [name, () => check({ ...options, clickhouse: shipped!.clickhouse })] as const), // empty otherwise
+  ]
   for (const [name, check] of all) {
     report({ what: `checking ${name}`, done: checks.length, total: all.length })
-    checks.push({ name, ...(await attempt(check, options)) })
+    checks.push({ name, ...(await attempt(check)) })
   }
   return checks
 }
-
-type Finding = Omit<Check, "name">
-const ok = (detail: string): Finding => ({ status: "ok", detail, fix: "" })
-const warn = (detail: string, fix: string): Finding => ({ status: "warn", detail, fix })
-const fail = (detail: string, fix: string): Finding => ({ status: "fail", detail, fix })
 
 const CHECKS: Readonly<Record<string, (options: DoctorOptions) => Finding | Promise<Finding>>> = {
   catalog_write: async ({ catalog }) => {
@@ -251,10 +249,11 @@ const FAULT_REMEDIES: Readonly<Record<FaultKind, string>> = {
     "Start the server of the catalog or of the events, and check that it can be reached from this machine. Footfall reconnects automatically.",
 }
 
-async function attempt(check: (options: DoctorOptions) => Finding | Promise<Finding>, options: DoctorOptions): Promise<Finding> {
+async function attempt(check: () => Finding | Promise<Finding>): Promise<Finding> {
   try {
-    return await check(options)
-  } catch (error) {
+    return await check()
+  } catch (caught) {
+    const error = toStoreFault(caught)
     const detail = error instanceof Error ? error.message : String(error)
     return fail(detail, error instanceof StoreFault ? FAULT_REMEDIES[error.kind] : "Check the log and the disk.")
   }

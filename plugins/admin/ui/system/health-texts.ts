@@ -35,6 +35,21 @@ export const CHECK_TEXTS: Readonly<Record<string, CheckTexts>> = {
       "Events are still accepted while ClickHouse does not answer, but reports are not available and recent events exist only on this disk.",
     more: LOG,
   },
+  clickhouse_privileges: { title: "Privileges on ClickHouse", meaning: "Some changes, such as erasures, fail until the user has them." },
+  clickhouse_parts: {
+    title: "Parts on ClickHouse",
+    meaning: "No data is lost, but reports get slower. From 1,000 parts on, ClickHouse delays new events.",
+  },
+  nodes: {
+    title: "Nodes",
+    meaning: "The other nodes accept events and answer, but answers may lack recent events of this one.",
+    more: LOG,
+  },
+  routing: {
+    title: "Routing to nodes",
+    meaning:
+      "Requests of one visitor reach several nodes. Visitors, pageviews, events and revenue are right, but their visits are counted more than once, and bounces and durations are wrong.",
+  },
   disk_free: {
     title: "Disk space",
     meaning: "When the disk is full, new events are refused. Recorded data stays safe.",
