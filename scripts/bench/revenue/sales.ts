@@ -121,13 +121,13 @@ export async function measureSales(): Promise<void> {
   const sales = store.salesAfter(1, 0, ORDERS)
   const sequences = sales.map(({ sequence }) => sequence)
   const ofSales = { site: SITE, now: Number.MAX_SAFE_INTEGER, siteKey: SITE_KEY, of: { sales: sequences } }
-  const visits = await timed(() => saleVisits(reader.snapshot(1, "visits", "all"), ofSales, unchecked))
+  const visits = await timed(() => saleVisits(reader.snapshot(1, "visits", "all", { isPassing: true }), ofSales, unchecked))
   const visitors = pseudonyms(SITE_KEY, "visitor")(Array.from({ length: ORDERS }, (_, ordinal) => ordinal))
   const range = { from: START, to: START + 60 * 24 * 60 * MINUTE }
   const query = { site: SITE, siteKey: SITE_KEY, visitors, range, alongside: "clicks" } as const
   let rows = 0
   const found = await timed(() => {
-    rows = touches(reader.snapshot(1, "visits", [], "clicks"), query, unchecked).touches.length
+    rows = touches(reader.snapshot(1, "visits", [], { alongside: "clicks", isPassing: true }), query, unchecked).touches.length
   })
   console.log(`\n### ${count(sales.length)} orders of ${count(ORDERS)} people, ${count(ORDERS * VISITS)} visits\n`)
   const row = (name: string, { median, p95 }: Timing) => [name, ms(median), ms(p95)]

@@ -115,6 +115,9 @@ export const OF_EVERY_IMPORT: readonly Task["kind"][] = ["visitsWeight", "chosen
 /** Queries about what this node has recorded, in the order in which it was recorded. On a server, earlier records can arrive later. */
 export const OF_THIS_NODE: readonly Task["kind"][] = ["tally"]
 
+/** Queries that read a part a few times in a row, and then not for long. People ask for reports more often. */
+export const IN_PASSING: readonly Task["kind"][] = ["saleVisits", "touches", "visitsWeight", "chosenVisits", "rows", "exportRows"]
+
 /** Parts of a funnel that a variant replaces: the range, the filter, or both. */
 export type FunnelVariant = Partial<Pick<FunnelQuery, "range" | "filter">>
 

@@ -6,7 +6,7 @@ import { StoreFault } from "../../store/events/fault.ts"
 import type { EventReader } from "../../store/events/part.ts"
 import type { NewSums } from "../../store/events/tables/month-sums.ts"
 import { type FromWorker, STOP, type ToWorker, type WorkerReply } from "./messages.ts"
-import { type Answer, answerTask, OF_EVERY_IMPORT, OF_THIS_NODE, repeatOutdated, type Task } from "./queries.ts"
+import { type Answer, answerTask, IN_PASSING, OF_EVERY_IMPORT, OF_THIS_NODE, repeatOutdated, type Task } from "./queries.ts"
 import { warmUp } from "./warm-up.ts"
 
 /**
@@ -64,7 +64,8 @@ function answerOf(task: Task, visible: readonly VisibleImport[]): Answer {
   const alongside = "alongside" in task.query ? task.query.alongside : undefined
   const imports = OF_EVERY_IMPORT.includes(task.kind) ? "all" : visible
   const reader = OF_THIS_NODE.includes(task.kind) ? store().own() : store()
-  return answerTask(reader.snapshot(task.query.site.id, records, imports, alongside), task, check)
+  const isPassing = IN_PASSING.includes(task.kind)
+  return answerTask(reader.snapshot(task.query.site.id, records, imports, { alongside, isPassing }), task, check)
 }
 
 /** Returns the store. Opened at the first query, and again after a failure, because the store may be readable later. */

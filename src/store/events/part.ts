@@ -222,9 +222,16 @@ export type PeopleStates = Uint8Array
 export type Imports = readonly VisibleImport[] | "all"
 
 /** A reader of the event store, in a worker or a test. Each thread needs its own. */
+export interface SnapshotOptions {
+  /** Another kind whose parts are included. */
+  alongside?: SegmentKind | undefined
+  /** Whether the columns are read in passing, so that they do not displace those that reports use. */
+  isPassing?: boolean
+}
+
 export interface EventReader {
-  /** Returns a snapshot that contains everything committed before the call, with the parts of another kind if `alongside` names one. */
-  snapshot(siteId: number, kind?: SegmentKind, imports?: Imports, alongside?: SegmentKind): Snapshot
+  /** Returns a snapshot that contains everything committed before the call. */
+  snapshot(siteId: number, kind?: SegmentKind, imports?: Imports, options?: SnapshotOptions): Snapshot
   /**
    * Reads row tables. Returns at most `limit` rows, or `limit` + 1 to indicate that there are more. `check` is called at intervals and
    * throws when the query was cancelled.

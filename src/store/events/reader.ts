@@ -7,7 +7,7 @@ import { OutdatedSnapshot, ReadDictionary, TextBlocks } from "./dictionary/read-
 import { TakenVisits } from "./early-visits.ts"
 import { translateErrors } from "./fault.ts"
 import { visiblePart, withoutTaken } from "./masked-part.ts"
-import type { Dictionary, EventReader, Imports, Part, Snapshot, StoredSums, VisitorNumbers } from "./part.ts"
+import type { Dictionary, EventReader, Imports, Part, Snapshot, SnapshotOptions, StoredSums, VisitorNumbers } from "./part.ts"
 import { Results } from "./results.ts"
 import { listSegmentIds, listSegments, Segment, type SegmentRow, segmentById } from "./segment.ts"
 import { findSums, type NewSums, namesOfSums } from "./tables/month-sums.ts"
@@ -84,8 +84,8 @@ class Reader implements EventReader {
     this.#texts = new TextBlocks(cache)
   }
 
-  snapshot(siteId: number, kind: SegmentKind = "visits", imports: Imports = [], alongside?: SegmentKind): Snapshot {
-    this.#cache.beginReport()
+  snapshot(siteId: number, kind: SegmentKind = "visits", imports: Imports = [], { alongside, isPassing }: SnapshotOptions = {}): Snapshot {
+    this.#cache.beginReport(isPassing)
     const read = () => {
       const snapshot = this.#read(siteId, kind, imports)
       return alongside ? withOthers(snapshot, this.#read(siteId, alongside, imports)) : snapshot

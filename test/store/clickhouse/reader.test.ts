@@ -61,7 +61,7 @@ describe.skipIf(!hasClickhouse())("the reader of ClickHouse", () => {
   test("reads records alongside visits, and numbers the visitors of both alike", async () => {
     await insert([visitOf(1, 1), visitOf(1, 2), visitOf(1, 3, { kind: "clicks", visitor: 2n << 40n }), visitOf(1, 4, { kind: "opens" })])
     const reader = openReader()
-    const snapshot = reader.snapshot(1, "visits", [], "clicks")
+    const snapshot = reader.snapshot(1, "visits", [], { alongside: "clicks" })
     expect([sequencesOf(snapshot.parts), sequencesOf(snapshot.alongside!)]).toEqual([[1, 2], [3]])
     const [visits, clicks] = [snapshot.parts[0]!, snapshot.alongside![0]!]
     expect(clicks.visit("visitor")[0]).toBe(visits.visit("visitor")[1]!)

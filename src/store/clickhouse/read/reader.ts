@@ -4,7 +4,7 @@ import { laneOf, type SegmentKind } from "../../events/bytes/lanes.ts"
 import { ColumnCache } from "../../events/cache.ts"
 import { OutdatedSnapshot } from "../../events/dictionary/read-dictionary.ts"
 import { visiblePart } from "../../events/masked-part.ts"
-import type { Dictionary, EventReader, Imports, Part, Snapshot, VisitorNumbers } from "../../events/part.ts"
+import type { Dictionary, EventReader, Imports, Part, Snapshot, SnapshotOptions, VisitorNumbers } from "../../events/part.ts"
 import { Results } from "../../events/results.ts"
 import { type AskedSlice, ReadAhead } from "./ahead.ts"
 import type { Channel } from "./channel.ts"
@@ -92,8 +92,8 @@ class ClickhouseReader implements EventReader {
     this.#check = check
   }
 
-  snapshot(siteId: number, kind: SegmentKind = "visits", imports: Imports = [], alongside?: SegmentKind): Snapshot {
-    this.#cache.beginReport()
+  snapshot(siteId: number, kind: SegmentKind = "visits", imports: Imports = [], { alongside, isPassing }: SnapshotOptions = {}): Snapshot {
+    this.#cache.beginReport(isPassing)
     this.#ahead.clear()
     const state = this.#stateOf(siteId)
     const read = this.#partsOf(siteId, state, kind, imports)

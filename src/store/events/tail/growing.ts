@@ -52,6 +52,10 @@ export class GrowingUint32 {
   view(): Uint32Array {
     return this.#values.subarray(0, this.length)
   }
+
+  release(): void {
+    free(this.#values)
+  }
 }
 
 /** The same for larger numbers: times, sequences, amounts. */
@@ -82,6 +86,10 @@ export class GrowingFloat64 {
   view(): Float64Array {
     return this.#values.subarray(0, this.length)
   }
+
+  release(): void {
+    free(this.#values)
+  }
 }
 
 /**
@@ -89,15 +97,15 @@ export class GrowingFloat64 {
  * row contains zeros. Growing replaces the arrays, so do not keep references to them.
  */
 export class GrowingRows<Narrow extends string, Wide extends string> {
-  readonly uint32: Record<Narrow, Uint32Array>
-  readonly float64: Record<Wide, Float64Array>
+  readonly uint32: Record<Narrow, Uint32Array<ArrayBuffer>>
+  readonly float64: Record<Wide, Float64Array<ArrayBuffer>>
   length = 0
   #room = FIRST_ROWS
 
   constructor(narrow: readonly Narrow[], wide: readonly Wide[]) {
     // The casts hold because every name is given its column.
-    this.uint32 = Object.fromEntries(narrow.map((name) => [name, new Uint32Array(FIRST_ROWS)])) as Record<Narrow, Uint32Array>
-    this.float64 = Object.fromEntries(wide.map((name) => [name, new Float64Array(FIRST_ROWS)])) as Record<Wide, Float64Array>
+    this.uint32 = Object.fromEntries(narrow.map((name) => [name, new Uint32Array(FIRST_ROWS)])) as Record<Narrow, Uint32Array<ArrayBuffer>>
+    this.float64 = Object.fromEntries(wide.map((name) => [name, new Float64Array(FIRST_ROWS)])) as Record<Wide, Float64Array<ArrayBuffer>>
   }
 
   /** Adds a row and returns its index. */
@@ -116,9 +124,12 @@ export class GrowingRows<Narrow extends string, Wide extends string> {
     return this.float64[column].subarray(0, this.length)
   }
 
-  /** Replaces all rows with zeros, as many as the given rows, for `take` to fill column by column. */
-  begin({ count }: RowRuns): void {
-    this.#room = roomFor(count)
+  /**
+   * Replaces all rows with zeros, as many as the given rows of another table, for `take` to fill column by column. There is room for as many
+   * as the other table has: they have to be copied to grow, and as many often follow.
+   */
+  begin(from: GrowingRows<Narrow, Wide>, { count }: RowRuns): void {
+    this.#room = Math.max(roomFor(count), from.length)
     this.length = count
     for (const name in this.uint32) this.uint32[name] = new Uint32Array(this.#room)
     for (const name in this.float64) this.float64[name] = new Float64Array(this.#room)
@@ -131,7 +142,7 @@ export class GrowingRows<Narrow extends string, Wide extends string> {
 
   /** Replaces all rows with the given rows of another table, in steps. */
   *takeAll(from: GrowingRows<Narrow, Wide>, rows: RowRuns): Steps<void> {
-    this.begin(rows)
+    this.begin(from, rows)
     for (const name in this.uint32) {
       copyRuns(from.uint32[name], rows, this.uint32[name])
       yield
@@ -152,6 +163,11 @@ export class GrowingRows<Narrow extends string, Wide extends string> {
     copyRuns(from.float64[column], rows, this.float64[column])
   }
 
+  release(): void {
+    for (const name in this.uint32) free(this.uint32[name])
+    for (const name in this.float64) free(this.float64[name])
+  }
+
   #grow(): void {
     this.#room *= 2
     for (const name in this.uint32) {
@@ -165,6 +181,11 @@ export class GrowingRows<Narrow extends string, Wide extends string> {
       this.float64[name] = grown
     }
   }
+}
+
+/** Frees the memory of an array at once. It is an old object, of which the collector would otherwise let several pile up. */
+function free({ buffer }: Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>): void {
+  buffer.transfer(0)
 }
 
 /** Creates growing columns by name. */

@@ -41,6 +41,12 @@ export class SparseTail {
     takeRows(this.#vitals, from.#vitals, newRows)
   }
 
+  /** Frees the memory of all columns. */
+  release(): void {
+    for (const columns of [this.#props, this.#revenue, this.#engagement, this.#vitals])
+      for (const column of Object.values(columns)) column.release()
+  }
+
   /** Number of values, each of four bytes or eight. */
   get length(): number {
     return this.#props.row.length * 3 + this.#revenue.row.length * 4 + this.#engagement.row.length * 3 + this.#vitals.row.length * 6

@@ -127,7 +127,7 @@ export class SiteTail implements Part {
     const latest = this.#visits.latestRecord()
     const events = this.#eventsWithout(marked)
     yield
-    rest.#rows.begin(events.runs)
+    rest.#rows.begin(this.#rows, events.runs)
     yield
     for (const column of FIXED_COLUMNS) {
       rest.#rows.take(column, this.#rows, events.runs)
@@ -145,6 +145,13 @@ export class SiteTail implements Part {
     rest.#takeOffsets(this, events.runs, visitRows)
     rest.#addEventsSince(this, events.scanned, visitRows)
     return rest
+  }
+
+  /** Frees the memory of the tail, which must not be used any more. */
+  release(): void {
+    this.#rows.release()
+    this.#sparse.release()
+    this.#visits.release()
   }
 
   /** Returns the events of the other visits, and the number of events at the time of the call. */

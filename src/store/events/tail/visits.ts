@@ -213,6 +213,11 @@ export class TailVisits {
     return this.#rows.takeAll(from.#rows, rows)
   }
 
+  /** Frees the memory of all columns. */
+  release(): void {
+    this.#rows.release()
+  }
+
   /** Returns the last record that concerns any visit. */
   latestRecord(): number {
     return this.#rows.wideView("record").reduce((latest, record) => Math.max(latest, record), 0)
