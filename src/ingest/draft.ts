@@ -140,6 +140,8 @@ export interface Candidate {
   identity: Identity
   /** Id that the sender gave the event; "" without one. */
   id: string
+  /** Whether another node has stored the event. */
+  isStoredElsewhere?: boolean
   counters: readonly Counter[]
   /** Set for records of areas, which do not join a visit. */
   records?: RecordKind

@@ -35,6 +35,11 @@ export interface Shipping {
    * when it may be at once.
    */
   acknowledge(): Promise<void> | undefined
+  /**
+   * Returns the places of the events that other nodes have stored, because their sender has repeated them. Undefined when there are none
+   * to ask for.
+   */
+  elsewhere?(candidates: readonly Candidate[]): Promise<ReadonlySet<number>> | undefined
 }
 
 interface Job extends Waiting {
@@ -113,6 +118,13 @@ export class EventBuffer {
    * acknowledgement of a second engine.
    */
   store(candidates: readonly Candidate[], bytes: number, isAnswered = false): Promise<StoreResult[]> {
+    const asked = this.#shipping?.elsewhere?.(candidates)
+    if (!asked) return this.#add(candidates, bytes, isAnswered)
+    const marked = (known: ReadonlySet<number>) => candidates.map((one, at) => (known.has(at) ? { ...one, isStoredElsewhere: true } : one))
+    return asked.then((known) => this.#add(marked(known), bytes, isAnswered))
+  }
+
+  #add(candidates: readonly Candidate[], bytes: number, isAnswered: boolean): Promise<StoreResult[]> {
     const refusal = this.#refusal(candidates.length, bytes)
     if (refusal) {
       this.#countRefused(candidates)

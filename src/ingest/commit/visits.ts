@@ -27,13 +27,16 @@ function storeRecord(writer: Writer, { siteId, day, traits, event, identity, isA
 }
 
 function storeEvent(writer: Writer, candidate: Candidate): DropReason | undefined {
-  const { siteId, day, traits, event, identifies } = candidate
-  if (candidate.id !== "" && writer.seen(siteId, candidate.id)) return "duplicate"
+  const { siteId, day, id, traits, event, identifies } = candidate
+  if (candidate.isStoredElsewhere || (id !== "" && writer.seen(siteId, id))) return "duplicate"
   const person = knownPerson(writer, candidate)
   const open = findJoinableVisit(writer, candidate, person)
   if (!open && (identifies || isInternal(event))) return "no_visit"
   const visitId = open ? joinVisit(writer, siteId, open, person) : openVisit(writer, candidate, person)
-  if (!identifies) writer.add(siteId, visitId, withoutRepeatedRevenue(writer, candidate), day, movesStart(open, event) ? traits : undefined)
+  if (!identifies) {
+    const replacing = movesStart(open, event) ? traits : undefined
+    writer.add(siteId, visitId, withoutRepeatedRevenue(writer, candidate), day, replacing, id)
+  }
   countPartialLosses(writer, candidate, person, open)
   return undefined
 }

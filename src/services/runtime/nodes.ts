@@ -17,6 +17,8 @@ export interface LiveNodes {
    * process on a copy of its folder may have the number, or the node may have been forgotten.
    */
   isHeld(): boolean
+  /** Returns whether there has ever been another node. */
+  hasOthers(): boolean
   /** Sets how the others learn that this node has events that ClickHouse may lack. */
   reportLate(isLate: () => boolean): void
   /** Returns whether another node has such events, or was lost, so that this is not known. */
@@ -127,6 +129,7 @@ export async function joinNodes(
     watch() {},
     isHeld: () => !hasRenewed || age() <= LEASE_MS,
     live: () => nodes.filter(({ state }) => state === "live").map(({ number }) => number),
+    hasOthers: () => nodes.length > 1,
     reportLate(given) {
       isLate = given
     },

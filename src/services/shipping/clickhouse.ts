@@ -16,6 +16,7 @@ import { type SharedTallies, sharedTallies } from "../tallies/tallies.ts"
 import { sendToClickhouse } from "./network.ts"
 import { createRemovalJournal } from "./removal-journal.ts"
 import { createRemovals, type RemovalOptions, type Removals, repeatInStore } from "./removals.ts"
+import { createRepeats, shareEventIds } from "./repeated-events.ts"
 import { type Shipping, startShipping } from "./shipping.ts"
 
 /** Where the events are when they are not only in the store of the node. */
@@ -49,7 +50,7 @@ interface ShippedNode extends Pick<RemovalOptions, "deleteSales"> {
   /** Path of the event store. */
   path: string
   /** Number of the node, and whether it holds its lease. */
-  nodes: Pick<LiveNodes, "own" | "isHeld">
+  nodes: Pick<LiveNodes, "own" | "isHeld" | "hasOthers">
   siteKey(siteId: number): Promise<Uint8Array>
   states: Pick<StoreStates, "end">
 }
@@ -122,9 +123,12 @@ export function connectClickhouse(options: ClickhouseOptions, { clock, log, vers
       const journal = createRemovalJournal({ catalog, node, clock })
       // Before anything is shipped or recorded. What was shipped before the stop is hidden as soon as ClickHouse answers.
       for (const removal of await journal.pending()) await repeatInStore(store, removal, clock.now())
+      await shareEventIds({ store, catalog, now: clock.now() })
+      const onFault = (cause: unknown) => log.debug("events could not be looked for on other nodes", { cause })
+      const { elsewhere, withdraw } = createRepeats({ store, clickhouse, nodes, clock, onFault })
       const shipping = startShipping({
-        ...{ ...options, store, path, node, siteKey, clock, mayShip: nodes.isHeld },
-        prepared: prepared.catch((error) => {
+        ...{ ...options, store, path, node, siteKey, clock, mayShip: nodes.isHeld, elsewhere },
+        prepared: prepared.then(withdraw).catch((error) => {
           if (error instanceof ExitFault) states.end(error)
           throw error
         }),

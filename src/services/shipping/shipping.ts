@@ -23,6 +23,8 @@ export interface ShippingOptions {
   settings?: Settings
   /** Returns whether the node may write to the server: not after its lease is over. Default: it may. */
   mayShip?(): boolean
+  /** Finds repeated events that other nodes have stored. */
+  elsewhere?: BufferShipping["elsewhere"]
   /** Resolves when the server is prepared. Default: it is. */
   prepared?: Promise<unknown>
   siteKey(siteId: number): Promise<Uint8Array>
@@ -179,6 +181,7 @@ export function startShipping(options: ShippingOptions): Shipping {
     acknowledgements.stop()
   }
   return {
+    ...(options.elsewhere && { elsewhere: options.elsewhere }),
     get state() {
       if (isFull) return "full"
       return acknowledgements.isSpooling ? "spooling" : "shipping"

@@ -1,4 +1,5 @@
 import { createClickhouse } from "../../store/clickhouse/client.ts"
+import { insertEventIds } from "../../store/clickhouse/event-ids.ts"
 import { ROW_COLUMNS } from "../../store/clickhouse/row-binary.ts"
 import { ChangeReader } from "../../store/clickhouse/ship/changes.ts"
 import { Shipper } from "../../store/clickhouse/ship/shipper.ts"
@@ -29,6 +30,7 @@ function start({ path, node, server, settings }: Extract<ToShipper, { type: "ope
     node,
     insert: (rows, token) =>
       clickhouse.insert("visits", ROW_COLUMNS, rows, { settings: { ...settings, insert_deduplication_token: token } }),
+    insertIds: (ids) => insertEventIds(clickhouse, node, ids, settings),
     shipTotals: () => totals.ship(),
     siteKey,
     clock: CLOCK,

@@ -12,6 +12,11 @@ export type Erasure =
   | { startedBefore: number }
   | { importId: number; run?: number }
 
+/** Visits of a site by the events that opened them. */
+export interface VisitKeys {
+  keys: readonly number[]
+}
+
 /** A moment in the life of a node. */
 export interface NodeMoment {
   /** Number of the node. */
@@ -21,7 +26,7 @@ export interface NodeMoment {
 }
 
 /** Hides visits of a site from every answer, or only those that a node has opened before a moment. Their texts stay on disk until `deleteHidden`. */
-export async function hideVisits(clickhouse: Clickhouse, siteId: number, erasure: Erasure, before?: NodeMoment): Promise<void> {
+export async function hideVisits(clickhouse: Clickhouse, siteId: number, erasure: Erasure | VisitKeys, before?: NodeMoment): Promise<void> {
   for (const { condition, parameters } of conditionsOf(erasure)) {
     const early = before ? `and visit % 256 = ${before.node} and visit < ${before.next}` : ""
     const sql = `insert into visits (site_id, kind, opened_at, visit, version, gone)
@@ -66,8 +71,9 @@ export async function* visitsWithSales(clickhouse: Clickhouse, siteId: number, e
 }
 
 /** Returns the conditions of an erasure, several when its sequences do not fit into one statement. */
-function conditionsOf(erasure: Erasure): { condition: string; parameters?: Parameters }[] {
+function conditionsOf(erasure: Erasure | VisitKeys): { condition: string; parameters?: Parameters }[] {
   if (erasure === "all") return [{ condition: "1" }]
+  if ("keys" in erasure) return [{ condition: `visit in (${erasure.keys.join()})` }]
   if ("visitors" in erasure) return [{ condition: "visitor in {visitors:Array(UInt64)}", parameters: { visitors: erasure.visitors } }]
   if ("startedBefore" in erasure) return [{ condition: "started_at < {before:Int64}", parameters: { before: erasure.startedBefore } }]
   if ("sequences" in erasure) {

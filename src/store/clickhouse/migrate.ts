@@ -6,6 +6,7 @@ import drops from "./migrations/0003_drops.sql" with { type: "text" }
 import dropSamples from "./migrations/0004_drop_samples.sql" with { type: "text" }
 import ingestMinutes from "./migrations/0005_ingest_minutes.sql" with { type: "text" }
 import userIds from "./migrations/0006_user_ids.sql" with { type: "text" }
+import eventIds from "./migrations/0007_event_ids.sql" with { type: "text" }
 
 /** The migrations of the schema, in order. Each is one statement that can be repeated, because changes of a schema have no transactions. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -15,6 +16,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0004_drop_samples", sql: dropSamples },
   { name: "0005_ingest_minutes", sql: ingestMinutes },
   { name: "0006_user_ids", sql: userIds },
+  { name: "0007_event_ids", sql: eventIds },
 ]
 
 const OWNER = "core"

@@ -19,7 +19,9 @@ const SLICE = 50_000
  */
 export class EventIds {
   readonly #db: Database
-  readonly #seed: bigint
+  #seed: bigint
+  /** Whether other nodes compute the same hashes, by which they look for the events of this one. */
+  isShared: boolean
   readonly #hours: number
   /** Ids that arrived since the start of the process, by hour of arrival. */
   readonly #recent = new Map<number, HashTable>()
@@ -30,13 +32,22 @@ export class EventIds {
   /** Ids that are only in the log so far, by hour. */
   readonly #pending = new Map<number, PendingIds>()
 
-  constructor(db: Database, seed: bigint, hours: number) {
+  constructor(db: Database, hours: number) {
     this.#db = db
-    this.#seed = seed
+    this.#seed = eventIdSeed(db)
+    this.isShared = readState(db, "event_ids_shared") === 1
     this.#hours = hours
     for (const hour of storedHours(db)) this.#stored.add(hour)
     const filters = db.query<{ hour: number; bits: Uint8Array }, []>("select hour, bits from event_id_filters").all()
     for (const { hour, bits } of filters) this.#filters.set(hour, BloomFilter.of(bits))
+  }
+
+  /** Makes the hashes those of all nodes, in the transaction of the caller. Another key than before forgets the ids so far. */
+  share(seed: number): void {
+    writeState(this.#db, "event_id_seed", seed)
+    writeState(this.#db, "event_ids_shared", 1)
+    this.#seed = BigInt(seed)
+    this.isShared = true
   }
 
   /** Returns the hash under which an id is stored. It is keyed, so that an id cannot be crafted to collide with another one. */
@@ -159,7 +170,7 @@ export class EventIds {
 }
 
 /** Returns the key under which this store hashes event ids. It is created when the store is first opened. */
-export function eventIdSeed(db: Database): bigint {
+function eventIdSeed(db: Database): bigint {
   if (readState(db, "event_id_seed") === 0) writeState(db, "event_id_seed", crypto.getRandomValues(new Uint32Array(1))[0]! + 1)
   return BigInt(readState(db, "event_id_seed"))
 }

@@ -133,7 +133,7 @@ export class Group implements Writer {
     return id
   }
 
-  add(siteId: number, visitId: number, event: NewEvent, day: string, traits?: VisitTraits): void {
+  add(siteId: number, visitId: number, event: NewEvent, day: string, traits?: VisitTraits, eventId = ""): void {
     const tail = this.#memory.tails.tail(siteId)
     if (traits) {
       const numbers = numberedTraits(traits, this.#numbers(siteId, day))
@@ -141,6 +141,8 @@ export class Group implements Writer {
       tail.replaceTraits(visitId, numbers)
     }
     const row = numberedEvent(event, this.#memory.sequence++, this.#numbers(siteId, day))
+    const { eventIds } = this.#memory
+    if (eventIds.isShared && eventId !== "") this.#record.idOfEvent(eventIds.hash(siteId, eventId))
     this.#record.event(siteId, visitId, row)
     const former = tail.addEvent(visitId, row, this.#place)
     if (former !== undefined) moveSales(this.#memory.db, siteId, former, row.sequence)

@@ -63,6 +63,12 @@ export class Journal {
     return unsynced ? this.#unsynced(() => this.#changed(work)) : this.#changed(work)
   }
 
+  /** Runs a transaction that changes the log, and reads memory from it again. */
+  rewrite(work: () => void): void {
+    this.commit(work)
+    this.#reload()
+  }
+
   #unsynced<T>(work: () => T): T {
     this.db.run("pragma synchronous = normal")
     try {

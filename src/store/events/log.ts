@@ -26,6 +26,8 @@ const OP = {
   completeVisit: 12,
   /** A visit that is taken back from a segment, with its last arrival and the number of its events, which follow. */
   taken: 13,
+  /** The id of the next event, when other nodes may have the event too. */
+  idOfEvent: 14,
 } as const
 
 /** Flags for the optional parts of an event. */
@@ -68,6 +70,11 @@ export class LogRecord {
 
   eventId(id: Hash64): void {
     this.#out.byte(OP.eventId)
+    this.#hash(id)
+  }
+
+  idOfEvent(id: Hash64): void {
+    this.#out.byte(OP.idOfEvent)
     this.#hash(id)
   }
 
@@ -190,6 +197,7 @@ export interface Replayer {
   visitor?(siteId: number, period: string, id: Hash64, ordinal: number, record: number): void
   person?(siteId: number, ordinal: number): void
   eventId?(id: Hash64, arrivedAt: number): void
+  idOfEvent?(id: Hash64, arrivedAt: number): void
   event?(sequence: number): void
 }
 
@@ -242,12 +250,126 @@ export function replay(sealed: Uint8Array, place: LogPlace, to: Replayer): void 
     } else if (op === OP.eventId) {
       const id = readHash(bytes)
       to.eventId?.(id, place.arrivedAt)
+    } else if (op === OP.idOfEvent) {
+      const id = readHash(bytes)
+      to.idOfEvent?.(id, place.arrivedAt)
     } else if (op === OP.traits) tail!.replaceTraits(bytes.uint(), readTraits(bytes))
     else if (op === OP.identify) tail!.identify(bytes.uint(), bytes.uint(), bytes.byte(), place)
     else if (op === OP.sequence) sequence = bytes.uint()
     else throw new StoreFault("damaged", `Record ${place.record} of the event log has the unknown operation ${op}`)
   }
   for (const [closing, visitId] of complete) closing.closeVisit(visitId)
+}
+
+/** An operation of a record, from one byte to another. */
+interface Step {
+  op: number
+  from: number
+  to: number
+  /** Lane of the visit. */
+  lane: number
+  /** Visit that the operation concerns; 0 for one that concerns none. */
+  visitId: number
+  /** Of an event. */
+  sequence: number
+  /** Of an event that other nodes may have too. */
+  id: Hash64 | undefined
+}
+
+/** Yields the operations of a record in order. */
+function* stepsOf(content: Uint8Array): IterableIterator<Step> {
+  const bytes = new ByteReader(content)
+  let [lane, sequence] = [0, 0]
+  let id: Hash64 | undefined
+  while (!bytes.done) {
+    const from = bytes.at
+    const op = bytes.byte()
+    const step: Step = { op, from, to: from, lane, visitId: 0, sequence: 0, id: undefined }
+    if (op === OP.event) {
+      step.visitId = readEvent(bytes, sequence)
+      step.sequence = sequence++
+      step.id = id
+      id = undefined
+    } else if (op === OP.visit || op === OP.completeVisit) step.visitId = readVisit(bytes).id
+    else if (op === OP.carried || op === OP.taken) {
+      step.visitId = readVisit(bytes).id
+      bytes.uint()
+      if (op === OP.taken) bytes.uint()
+    } else if (op === OP.traits || op === OP.identify) {
+      step.visitId = bytes.uint()
+      if (op === OP.traits) readTraits(bytes)
+      else {
+        bytes.uint()
+        bytes.byte()
+      }
+    } else if (op === OP.idOfEvent) id = readHash(bytes)
+    else if (op === OP.eventId) readHash(bytes)
+    else if (op === OP.visitor) {
+      readHash(bytes)
+      bytes.uint()
+    } else if (op === OP.period) bytes.text()
+    else if (op === OP.site) lane = bytes.uint()
+    else if (op === OP.sequence) sequence = bytes.uint()
+    else bytes.uint() // a person
+    step.to = bytes.at
+    yield step
+  }
+}
+
+/** An event in the log that other nodes may have too. */
+export interface IdentifiedEvent {
+  lane: number
+  visitId: number
+  sequence: number
+  id: Hash64
+}
+
+/** Returns the events of a record that other nodes may have too. Its checksum must be right. */
+export function identifiedEvents(sealed: Uint8Array): IdentifiedEvent[] {
+  const events: IdentifiedEvent[] = []
+  for (const { lane, visitId, sequence, id } of stepsOf(contentOf(sealed))) if (id) events.push({ lane, visitId, sequence, id })
+  return events
+}
+
+/** Returns a record without some events, given by sequence, and the visits that would have none. */
+export function withoutEvents(sealed: Uint8Array, removed: ReadonlySet<number>, emptied: ReadonlySet<number>): Uint8Array {
+  const content = contentOf(sealed)
+  const out = new ByteWriter()
+  /** The step before an event that names its id. */
+  let named: Step | undefined
+  /** Whether the sequence of the next event no longer follows from the one before. */
+  let isInterrupted = false
+  const copy = ({ from, to }: Step) => out.bytes(content.subarray(from, to))
+  for (const step of stepsOf(content)) {
+    if (step.op === OP.idOfEvent) named = step
+    else if (step.op === OP.event && removed.has(step.sequence)) isInterrupted = true
+    else if (!emptied.has(step.visitId)) {
+      if (step.op === OP.event && isInterrupted) {
+        out.byte(OP.sequence)
+        out.uint(step.sequence)
+      }
+      if (step.op === OP.event || step.op === OP.sequence) isInterrupted = false
+      if (step.op === OP.event && named) copy(named)
+      copy(step)
+    }
+    if (step.op !== OP.idOfEvent) named = undefined
+  }
+  return out.seal()
+}
+
+/** Returns the visits that a record opens, and the numbers of their events in it. */
+export function visitsOfRecord(sealed: Uint8Array): { opened: number[]; events: { visitId: number; sequence: number }[] } {
+  const steps = [...stepsOf(contentOf(sealed))]
+  return {
+    opened: steps.filter(({ op }) => op === OP.visit || op === OP.completeVisit).map(({ visitId }) => visitId),
+    events: steps.filter(({ op }) => op === OP.event).map(({ visitId, sequence }) => ({ visitId, sequence })),
+  }
+}
+
+function contentOf(sealed: Uint8Array): Uint8Array {
+  const content = unseal(sealed)
+  if (!content) throw new StoreFault("damaged", "A record of the event log is damaged")
+  return content
 }
 
 const NO_NUMBERS: readonly number[] = []

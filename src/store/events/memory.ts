@@ -4,7 +4,7 @@ import { Interner } from "./dictionary/interner.ts"
 import { Uses } from "./dictionary/uses.ts"
 import { Visitors } from "./dictionary/visitors.ts"
 import { EarlyVisits } from "./early-visits.ts"
-import { EventIds, eventIdSeed } from "./event-ids.ts"
+import { EventIds } from "./event-ids.ts"
 import type { Replayer } from "./log.ts"
 import { readState, Tails, writeState } from "./tail/tails.ts"
 import type { ExemptValues } from "./writer.ts"
@@ -36,7 +36,7 @@ export function loadMemory(db: Database, exemptValues: ExemptValues): Memory {
     tails: new Tails(),
     early: new EarlyVisits(db),
     visitors: new Visitors(db, uses),
-    eventIds: new EventIds(db, eventIdSeed(db), COLLECT.eventIdHours),
+    eventIds: new EventIds(db, COLLECT.eventIdHours),
     interner: new Interner(db, exemptValues, uses),
     uses,
     sequence: Math.max(1, readState(db, "sequence")),

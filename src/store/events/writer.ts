@@ -72,8 +72,11 @@ export interface Writer {
   findOpenVisit(siteId: number, rotating: number, user: number | undefined, fits: (visit: OpenVisit) => boolean): OpenVisit | undefined
   /** Begins a visit and returns its id. The caller adds the first event with `add`. */
   openVisit(siteId: number, visit: NewVisit, day: string): number
-  /** Adds an event to an open visit. `traits` replaces the traits of the visit; pass it when the event is earlier than the visit's start. */
-  add(siteId: number, visitId: number, event: NewEvent, day: string, traits?: VisitTraits): void
+  /**
+   * Adds an event to an open visit. `traits` replaces the traits of the visit; pass it when the event is earlier than the visit's start.
+   * `eventId` is the id of which `seen` has returned false.
+   */
+  add(siteId: number, visitId: number, event: NewEvent, day: string, traits?: VisitTraits, eventId?: string): void
   /** Assigns the visit with all its events to another visitor. */
   identify(siteId: number, visitId: number, visitor: number, kind: VisitorKind): void
   /** Stores a record of an area, which never joins a visit. `visitor` is undefined for people who opted out: they share one visitor. */

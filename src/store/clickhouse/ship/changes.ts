@@ -18,6 +18,7 @@ import type { SiteTail } from "../../events/tail/tail.ts"
 import { readState, Tails } from "../../events/tail/tails.ts"
 import { openTotals } from "../../events/totals.ts"
 import type { Hash64 } from "../../events/writer.ts"
+import type { ArrivedId } from "../event-ids.ts"
 import type { VisitRow } from "../visit-row.ts"
 import type { ChangedTotals, TotalsKey } from "./totals.ts"
 import { type RowContext, rowsOf, storedByVisit } from "./visit-rows.ts"
@@ -52,12 +53,17 @@ export interface Changes {
   visits: ChangedVisits[]
   /** The oldest segment after the given one. */
   segment: ChangedSegment | undefined
+  /** Ids of the events of the records after the last shipped one. */
+  ids: ArrivedId[]
 }
 
 /** Memory for decoded columns and texts. */
 const CACHE_BYTES = 16 << 20
 /** Number of sites whose dictionaries and visitors are in memory. */
 const MAX_SITES = 200
+
+/** Number of ids in memory. Of a longer outage the first ones are forgotten: their events were acknowledged, so no one repeats them. */
+const MAX_IDS = 100_000
 
 /** What is in memory of a site. */
 interface KnownSite {
@@ -81,6 +87,11 @@ export class ChangeReader {
   readonly #sites = new Map<number, KnownSite>()
   /** By site and ordinal: rotating ids in the log, which may not be in the table yet. */
   readonly #logged = new Map<number, Map<number, { id: Hash64; record: number }>>()
+  /** Ids of the events of records that were not shipped, by record in ascending order. */
+  readonly #ids = new Map<number, ArrivedId[]>()
+  #idCount = 0
+  /** Last record whose visits were shipped. */
+  #shipped = 0
 
   constructor(path: string, node: number) {
     this.#db = openForReading(path)
@@ -99,6 +110,7 @@ export class ChangeReader {
    */
   read(after: number, shipped: number, afterSegment: number): Changes {
     this.#cache.beginReport()
+    this.#shipped = shipped
     return translateErrors(() =>
       this.#db.transaction(() => {
         this.#follow(shipped)
@@ -106,7 +118,7 @@ export class ChangeReader {
         const visits = [...this.#tails.all()].flatMap((tail) => this.#changedIn(tail, after) ?? [])
         const next = nextUnshipped(this.#db, afterSegment)
         const segment = next && this.#segment(segmentById(this.#db, next.id), record, (next.floor ?? 0) > this.#missed)
-        return { record, visits, segment }
+        return { record, visits, segment, ids: this.#unshippedIds() }
       })(),
     )
   }
@@ -143,6 +155,8 @@ export class ChangeReader {
     if (floor > shipped) this.#missed = floor
     if (!this.#tails.follow(this.#db, this.#callbacksOf)) {
       this.#tails = new Tails()
+      this.#ids.clear()
+      this.#idCount = 0
       this.#tails.follow(this.#db, this.#callbacksOf)
     }
     const generation = readState(this.#db, "generation")
@@ -164,7 +178,32 @@ export class ChangeReader {
       this.#logged.set(siteId, ofSite)
       ofSite.set(ordinal, { id, record })
     },
+    idOfEvent: (id: Hash64, arrivedAt: number) => {
+      if (record > this.#shipped) this.#addId(record, { id, arrivedAt })
+    },
   })
+
+  #addId(record: number, id: ArrivedId): void {
+    const ofRecord = this.#ids.get(record) ?? []
+    this.#ids.set(record, ofRecord)
+    ofRecord.push(id)
+    this.#idCount++
+    for (const [oldest, { length }] of this.#ids) {
+      if (this.#idCount <= MAX_IDS) return
+      this.#ids.delete(oldest)
+      this.#idCount -= length
+    }
+  }
+
+  /** Returns the ids of the events after the last shipped record, and forgets those before. */
+  #unshippedIds(): ArrivedId[] {
+    for (const [record, { length }] of this.#ids) {
+      if (record > this.#shipped) break
+      this.#ids.delete(record)
+      this.#idCount -= length
+    }
+    return [...this.#ids.values()].flat()
+  }
 
   /** Forgets the rotating ids that are in the table by now. */
   #forgetStored(): void {

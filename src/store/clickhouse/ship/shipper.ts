@@ -1,5 +1,6 @@
 import type { Clock } from "../../../domain/clock.ts"
 import { OutdatedSnapshot } from "../../events/dictionary/read-dictionary.ts"
+import type { ArrivedId } from "../event-ids.ts"
 import { RowWriter } from "../row-binary.ts"
 import type { ChangedSegment, ChangedVisits, ChangeReader } from "./changes.ts"
 
@@ -19,6 +20,8 @@ interface ShipperOptions {
   node: number
   /** Inserts rows. Resolves once they are stored as durably as acknowledged events must be. Repeats with a token may be ignored. */
   insert(rows: Uint8Array<ArrayBuffer>, token: string): Promise<void>
+  /** Inserts the ids of shipped events, which other nodes look for. Default: they are not wanted. */
+  insertIds?(ids: readonly ArrivedId[]): Promise<void>
   /** Ships what has changed of imported totals. */
   shipTotals(): Promise<void>
   /** Returns the key of the pseudonyms of a site. */
@@ -54,6 +57,7 @@ export class Shipper {
   #shipped: number
   #position: number
   #lastSegment = 0
+  #ids: ArrivedId[] = []
   #largeAt = Number.NEGATIVE_INFINITY
   #isStopped = false
   /** Called when everything that was read before is stored. */
@@ -109,7 +113,7 @@ export class Shipper {
   async ship(): Promise<boolean> {
     const { reader, clock, onConfirmed } = this.#options
     const begun = clock.monotonic()
-    const { record, visits, segment } = reader.read(this.#position, this.#shipped, this.#lastSegment)
+    const { record, visits, segment, ids } = reader.read(this.#position, this.#shipped, this.#lastSegment)
     while (record > this.#synced) {
       await this.#woken()
       if (this.#isStopped) return false
@@ -130,6 +134,7 @@ export class Shipper {
     this.#shipped = record
     this.#position = position
     if (isNews) onConfirmed({ record, position, segments: [] })
+    await this.#shipIds(ids)
     if (!segment) {
       await this.#options.shipTotals()
       return false
@@ -138,6 +143,16 @@ export class Shipper {
     this.#lastSegment = segment.id
     onConfirmed({ record, position, segments: [segment.id] })
     return true
+  }
+
+  /** After their visits: whoever finds an id relies on its event. Those of a failed insert are repeated with the next. */
+  async #shipIds(ids: readonly ArrivedId[]): Promise<void> {
+    const { insertIds } = this.#options
+    if (!insertIds) return
+    this.#ids.push(...ids)
+    if (this.#ids.length === 0) return
+    await insertIds(this.#ids)
+    this.#ids = []
   }
 
   async #shipSegment({ id, isKnown, read }: ChangedSegment): Promise<void> {

@@ -93,6 +93,11 @@ export class ByteReader {
     return this.#at >= this.bytes.length
   }
 
+  /** Place of the next byte. */
+  get at(): number {
+    return this.#at
+  }
+
   byte(): number {
     return this.bytes[this.#at++]!
   }

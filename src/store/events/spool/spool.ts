@@ -10,8 +10,10 @@ import type { Journal } from "../journal.ts"
 import type { Part } from "../part.ts"
 import type { SiteTail } from "../tail/tail.ts"
 import { readState, writeState } from "../tail/tails.ts"
+import type { Hash64 } from "../writer.ts"
 import { droppedSpan, setDroppedSpan, type TimeSpan } from "./dropped.ts"
 import { sharedSequence } from "./sequences.ts"
+import { unconfirmedIds } from "./withdrawing.ts"
 
 const KINDS = SEGMENT_KINDS.map((kind) => `'${kind}'`).join(", ")
 
@@ -58,6 +60,12 @@ export interface Spool {
   hasDroppedSpan(siteId: number, kind: SegmentKind): boolean
   /** Returns the sequence before which the engine is known to have all events. Without a spool there is no limit. */
   shippedBelow(): number
+  /** Makes the hashes of event ids those of all nodes. `agree` gets the key of this store and returns that of the first node. */
+  shareEventIds(agree: (own: number) => Promise<number>): Promise<void>
+  /** Returns the hash of an event id, or undefined if this store has the event. */
+  unknownEventId(siteId: number, eventId: string, now: number): Hash64 | undefined
+  /** Returns the ids of the events in the log that the engine has not confirmed. */
+  unconfirmedIds(): Hash64[]
   /** Returns the last removal of another node that was repeated in this store. Its id is 0 before the first one. */
   repeatedRemoval(): RepeatedRemoval
   /** Stores which removal of another node was repeated last. */
@@ -135,6 +143,16 @@ export function spoolOf(journal: Journal): OwnSpool {
     counted: (siteId, kind, sequence) => void positions.set(laneOf(siteId, kind), sequence),
     hasDroppedSpan: (siteId, kind) => droppedSpan(db, siteId, kind) !== undefined,
     setDroppedSpan: (siteId, kind, span) => journal.append(() => setDroppedSpan(db, siteId, kind, span)),
+    async shareEventIds(agree) {
+      const seed = await agree(readState(db, "event_id_seed"))
+      journal.commit(() => journal.memory.eventIds.share(seed))
+    },
+    unknownEventId(siteId, eventId, now) {
+      const { eventIds } = journal.memory
+      const id = eventIds.hash(siteId, eventId)
+      return eventIds.has(id, now) ? undefined : id
+    },
+    unconfirmedIds: () => unconfirmedIds(db),
     repeatedRemoval: () => ({ id: readState(db, "repeated_removal"), next: readState(db, "repeated_before") }),
     noteRepeatedRemoval({ id, next }) {
       journal.commit(() => {

@@ -166,6 +166,11 @@ export class SiteTail implements Part {
     return this.#visits.at(row)
   }
 
+  /** Returns a visit by id in the form of the log. */
+  visitOf(visitId: number): TailVisit {
+    return this.#visits.at(this.#row(visitId))
+  }
+
   closedVisits: TailVisits["findClosed"] = (...args) => this.#visits.findClosed(...args)
 
   sealedVisits: TailVisits["findSealed"] = (...args) => this.#visits.findSealed(...args)

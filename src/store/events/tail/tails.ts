@@ -162,6 +162,7 @@ type Counter =
   | "source_kept"
   | "repeated_removal"
   | "repeated_before"
+  | "event_ids_shared"
 /** A counter of the store, or the flag that a site needs a sweep. */
 type StateKey = Counter | "joined" | `sweep ${number}`
 

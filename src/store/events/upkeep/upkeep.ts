@@ -25,9 +25,11 @@ import { addToDropped, type ElsewhereOf, withoutUncounted } from "../spool/dropp
 import { ownSequence } from "../spool/sequences.ts"
 import { dropUnneeded, shippedBefore, shippedRecord } from "../spool/spool.ts"
 import { saveValues } from "../spool/visitor-values.ts"
+import { type FormerVisit, withdraw } from "../spool/withdrawing.ts"
 import { dropMostSales, dropSales, importedSale, insertSales, type SaleRow, salesOfImport } from "../tables/sales.ts"
 import { readState } from "../tail/tails.ts"
 import { buildTotals, insertTotals, openTotals, withoutDaysBefore } from "../totals.ts"
+import type { Hash64 } from "../writer.ts"
 import { Candidates } from "./candidates.ts"
 import { closeInSegments, dropExpired, settleSegments } from "./early.ts"
 import { flushIds, forgetPeriod } from "./flush.ts"
@@ -126,6 +128,11 @@ export interface Upkeep {
   dropShipped(before: number, now: number): Promise<void>
   /** Blanks the texts and deletes the person keys that no visit of the site refers to, after visits were removed from a second engine. */
   sweepSite(siteId: number): Promise<void>
+  /**
+   * Takes the events with some ids out of the part of the log that a second engine has not confirmed. Returns the visits that it may know by
+   * such an event.
+   */
+  withdraw(isChosen: (id: Hash64) => boolean): Promise<FormerVisit[]>
   /** Returns pages that sealing and merging have freed to the file system, except for a share that is soon needed again. */
   returnFreePages(): Promise<void>
 }
@@ -342,6 +349,7 @@ export function createUpkeep(journal: Journal, options: UpkeepOptions): Upkeep {
         await sweepTexts(siteId)
         await sync()
       }),
+    withdraw: (isChosen) => queued(async () => withdraw(journal, isChosen)),
     returnFreePages: () => queued(() => returnFreePages(db, journal.append)),
   }
 }
