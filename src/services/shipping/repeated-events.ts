@@ -10,7 +10,7 @@ import { type Clickhouse, ClickhouseFault } from "../../store/clickhouse/client.
 import { hideVisits } from "../../store/clickhouse/erase.ts"
 import { idsOfOthers, numberOf } from "../../store/clickhouse/event-ids.ts"
 import type { EventStore } from "../../store/events/events.ts"
-import type { FormerVisit } from "../../store/events/spool/withdrawing.ts"
+import type { FormerVisit } from "../../store/events/upkeep/withdrawing.ts"
 import type { LiveNodes } from "../runtime/nodes.ts"
 
 interface RepeatsOptions {

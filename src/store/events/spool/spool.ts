@@ -13,7 +13,6 @@ import { readState, writeState } from "../tail/tails.ts"
 import type { Hash64 } from "../writer.ts"
 import { droppedSpan, setDroppedSpan, type TimeSpan } from "./dropped.ts"
 import { sharedSequence } from "./sequences.ts"
-import { unconfirmedIds } from "./withdrawing.ts"
 
 const KINDS = SEGMENT_KINDS.map((kind) => `'${kind}'`).join(", ")
 
@@ -64,8 +63,6 @@ export interface Spool {
   shareEventIds(agree: (own: number) => Promise<number>): Promise<void>
   /** Returns the hash of an event id, or undefined if this store has the event. */
   unknownEventId(siteId: number, eventId: string, now: number): Hash64 | undefined
-  /** Returns the ids of the events in the log that the engine has not confirmed. */
-  unconfirmedIds(): Hash64[]
   /** Returns the last removal of another node that was repeated in this store. Its id is 0 before the first one. */
   repeatedRemoval(): RepeatedRemoval
   /** Stores which removal of another node was repeated last. */
@@ -152,7 +149,6 @@ export function spoolOf(journal: Journal): OwnSpool {
       const id = eventIds.hash(siteId, eventId)
       return eventIds.has(id, now) ? undefined : id
     },
-    unconfirmedIds: () => unconfirmedIds(db),
     repeatedRemoval: () => ({ id: readState(db, "repeated_removal"), next: readState(db, "repeated_before") }),
     noteRepeatedRemoval({ id, next }) {
       journal.commit(() => {

@@ -25,7 +25,6 @@ import { addToDropped, type ElsewhereOf, withoutUncounted } from "../spool/dropp
 import { ownSequence } from "../spool/sequences.ts"
 import { dropUnneeded, shippedBefore, shippedRecord } from "../spool/spool.ts"
 import { saveValues } from "../spool/visitor-values.ts"
-import { type FormerVisit, withdraw } from "../spool/withdrawing.ts"
 import { dropMostSales, dropSales, importedSale, insertSales, type SaleRow, salesOfImport } from "../tables/sales.ts"
 import { readState } from "../tail/tails.ts"
 import { buildTotals, insertTotals, openTotals, withoutDaysBefore } from "../totals.ts"
@@ -49,6 +48,7 @@ import {
   publishSegments,
 } from "./segments.ts"
 import { clearSweepDue, isSweepDue, markSweepDue, sitesDueForSweep, sweep } from "./sweep.ts"
+import { type FormerVisit, unconfirmedIds, withdraw } from "./withdrawing.ts"
 
 /** Removal of totals reads a column at most twice. */
 const TOTALS_CACHE_BYTES = 8 << 20
@@ -128,6 +128,8 @@ export interface Upkeep {
   dropShipped(before: number, now: number): Promise<void>
   /** Blanks the texts and deletes the person keys that no visit of the site refers to, after visits were removed from a second engine. */
   sweepSite(siteId: number): Promise<void>
+  /** Returns the ids of the events in the log that a second engine has not confirmed. */
+  unconfirmedIds(): Hash64[]
   /**
    * Takes the events with some ids out of the part of the log that a second engine has not confirmed. Returns the visits that it may know by
    * such an event.
@@ -349,6 +351,7 @@ export function createUpkeep(journal: Journal, options: UpkeepOptions): Upkeep {
         await sweepTexts(siteId)
         await sync()
       }),
+    unconfirmedIds: () => unconfirmedIds(db),
     withdraw: (isChosen) => queued(async () => withdraw(journal, isChosen)),
     returnFreePages: () => queued(() => returnFreePages(db, journal.append)),
   }

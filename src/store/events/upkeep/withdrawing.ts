@@ -6,11 +6,11 @@ import type { Database } from "bun:sqlite"
 import { siteOfLane } from "../bytes/lanes.ts"
 import type { Journal } from "../journal.ts"
 import { type IdentifiedEvent, identifiedEvents, LogRecord, visitsOfRecord, withoutEvents } from "../log.ts"
+import { sharedSequence } from "../spool/sequences.ts"
+import { shippedRecord } from "../spool/spool.ts"
 import { dropSales, moveSales } from "../tables/sales.ts"
 import { readState, writeState } from "../tail/tails.ts"
 import type { Hash64 } from "../writer.ts"
-import { sharedSequence } from "./sequences.ts"
-import { shippedRecord } from "./spool.ts"
 
 interface LogRow {
   id: number
