@@ -145,7 +145,7 @@ export class Shipper {
     return true
   }
 
-  /** After their visits: whoever finds an id relies on its event. Those of a failed insert are repeated with the next. */
+  /** After their visits, because a node that finds an id relies on its event. Those of a failed insert are repeated with the next. */
   async #shipIds(ids: readonly ArrivedId[]): Promise<void> {
     const { insertIds } = this.#options
     if (!insertIds) return
