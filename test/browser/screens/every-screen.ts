@@ -1,21 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 
 import { noBrowser } from "../browser.ts"
-import { settled } from "../report/dashboard-stand.ts"
-import { openScreens, overflow, type Screen, type ScreenStand, violations } from "./screens.ts"
-
-type Theme = "light" | "dark"
+import { openScreens, overflow, type Screen, type ScreenStand, type Themes, violationsInThemes } from "./screens.ts"
 
 interface ScreenChecks {
   width: number
-  /** A screen is opened in the first theme and then switched to the second. */
-  themes: readonly [Theme, Theme]
+  themes: Themes
   screens: readonly Screen[]
 }
 
 /** Checks what must hold for every screen at one width. */
-export function everyScreen({ width, themes: [first, other], screens }: ScreenChecks): void {
-  describe.skipIf(noBrowser)(`at ${width} px, in ${first} and in ${other}`, () => {
+export function everyScreen({ width, themes, screens }: ScreenChecks): void {
+  describe.skipIf(noBrowser)(`at ${width} px, in ${themes.join(" and in ")}`, () => {
     let stand: ScreenStand
     beforeAll(async () => {
       stand = await openScreens()
@@ -25,15 +21,10 @@ export function everyScreen({ width, themes: [first, other], screens }: ScreenCh
     test.each(screens.map((screen) => [screen.name, screen] as const))(
       "%s: no accessibility violation, overflow, fault, request to another origin or executed text",
       async (_, screen) => {
-        await using watched = await stand.show(screen, { theme: first, width })
+        await using watched = await stand.show(screen, { theme: themes[0], width })
         const { page, faults, refusals } = watched
-        const found = { [first]: await violations(page) }
         expect(await overflow(page)).toBe(0)
-        // No colour transition is running during the check.
-        await page.emulateMedia({ colorScheme: other, reducedMotion: "reduce" })
-        await settled(page)
-        found[other] = await violations(page, { onlyColours: true })
-        expect(found).toEqual({ [first]: [], [other]: [] })
+        expect(await violationsInThemes(page, themes)).toEqual({ light: [], dark: [] })
         expect(await overflow(page)).toBe(0)
         expect(refusals.filter((one) => !screen.refused?.includes(Number(one.slice(0, 3))))).toEqual([])
         // The console also logs an expected rejection.

@@ -4,7 +4,7 @@ import type { AnyPlugin } from "../../../src/plugin/contract.ts"
 import { noBrowser } from "../browser.ts"
 import { HOSTILE } from "../report/dashboard-data.ts"
 import { type DashboardStand, openDashboard } from "../report/dashboard-stand.ts"
-import { overflow, violations } from "./screens.ts"
+import { overflow, type Themes, violationsInThemes } from "./screens.ts"
 
 interface PluginScreens {
   plugin: AnyPlugin
@@ -31,19 +31,18 @@ export function pluginScreens({ plugin, paths: known, settings = {}, fill }: Plu
   }, 60_000)
   afterAll(() => stand?.[Symbol.asyncDispose]())
 
-  test.skipIf(noBrowser).each([
-    [1280, "light"],
-    [1280, "dark"],
-    [375, "light"],
-    [375, "dark"],
-  ] as const)(
-    "%i px, %s: no accessibility violation, overflow or fault, and input appears as text",
-    async (width, theme) => {
-      await using looked = await stand.look({ cookie, width, theme })
+  test.skipIf(noBrowser).each<[number, Themes]>([
+    [1280, ["light", "dark"]],
+    [375, ["dark", "light"]],
+  ])(
+    "%i px: no accessibility violation, overflow or fault, and input appears as text",
+    async (width, themes) => {
+      await using looked = await stand.look({ cookie, width, theme: themes[0] })
       const { page } = looked
       for (const path of paths) {
         await looked.open(path)
-        expect({ path, found: await violations(page), beside: await overflow(page) }).toEqual({ path, found: [], beside: 0 })
+        const found = await violationsInThemes(page, themes)
+        expect({ path, found, beside: await overflow(page) }).toEqual({ path, found: { light: [], dark: [] }, beside: 0 })
         const text = (await page.locator("main").textContent()) ?? ""
         const become = await page.locator("img[src=x], [href^='javascript:'], [onerror]").count()
         const ran = await page.evaluate(() => "__hit" in window)

@@ -152,6 +152,21 @@ export async function violations(page: Page, { onlyColours = false } = {}): Prom
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`)
 }
 
+/** A screen is checked in the first theme, and then its colours in the second. */
+export type Themes = readonly ["light", "dark"] | readonly ["dark", "light"]
+
+/** Returns the violations of a page by theme. In the second theme, only the rules on colours are checked. */
+export async function violationsInThemes(page: Page, themes: Themes): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {}
+  for (const [index, colorScheme] of themes.entries()) {
+    // No colour transition is running during the check.
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
+    await settled(page)
+    found[colorScheme] = await violations(page, { onlyColours: index > 0 })
+  }
+  return found
+}
+
 /** Returns the pixels by which the page is wider than the window. */
 export const overflow = (page: Page): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
