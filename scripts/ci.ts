@@ -30,6 +30,12 @@ const MEMORY_FOLDER_BYTES = 8 * 2 ** 30
 /** Builds the compiled file, with which tests start Footfall as a process. */
 const BUILD = "scripts/build.ts"
 
+/** Runs in a thread of its own for almost every instance of a test. */
+const QUERY_WORKER = "src/query/engine/worker.ts"
+
+/** The data of all tests. */
+const DATA = await mkdtemp(join(await roomyFolder(), "footfall-check-"))
+
 /** Turns off colours and the line groups of build servers, which would hide the lines that are parsed below. */
 const PLAIN = {
   ...process.env,
@@ -38,8 +44,9 @@ const PLAIN = {
   GITHUB_ACTIONS: undefined,
   // The files of a process share its browser as well.
   FOOTFALL_TEST_BROWSER_STAYS: "1",
-  TMPDIR: await mkdtemp(join(await roomyFolder(), "footfall-check-")),
+  TMPDIR: DATA,
   ...(await compiled()),
+  ...(await bundledWorker()),
 }
 
 /** Counts and duration of one test file. */
@@ -83,7 +90,7 @@ if (first.ended && !failed.includes("") && failed.length > 0 && failed.length <=
   for (const file of failed) succeeded = (await runAlone(file)) && succeeded
 }
 
-await rm(PLAIN.TMPDIR, { recursive: true, force: true })
+await rm(DATA, { recursive: true, force: true })
 for (const [file, { seconds }] of slowest()) console.log(`${seconds.toFixed(1).padStart(7)} s  ${file}`)
 const count = { passed: 0, failed: 0, skipped: 0 }
 for (const result of results.values()) {
@@ -101,7 +108,7 @@ async function estimateTimes(files: readonly string[]): Promise<string> {
     const text = await Bun.file(file).text()
     return [file, ESTIMATES.find(([starts]) => starts.test(text))?.[1] ?? PLAIN_MS]
   }
-  const path = join(PLAIN.TMPDIR, "timings.json")
+  const path = join(DATA, "timings.json")
   await Bun.write(path, JSON.stringify({ version: 1, files: Object.fromEntries(await Promise.all(files.map(estimate))) }))
   return path
 }
@@ -132,6 +139,13 @@ async function compiled(): Promise<{ FOOTFALL_TEST_BINARY?: string }> {
   if (!(await Bun.file(BUILD).exists())) return {}
   const { exitCode } = Bun.spawnSync([process.execPath, BUILD], { stdio: ["ignore", "inherit", "inherit"] })
   return exitCode === 0 ? { FOOTFALL_TEST_BINARY: resolve("dist", `footfall-${process.platform}-${process.arch}`) } : {}
+}
+
+/** Bundles the query worker. A thread loads the bundle in half of the processor time that its modules take. */
+async function bundledWorker(): Promise<{ FOOTFALL_TEST_QUERY_WORKER?: string }> {
+  if (!(await Bun.file(QUERY_WORKER).exists())) return {}
+  const { outputs } = await Bun.build({ entrypoints: [QUERY_WORKER], target: "bun", outdir: DATA })
+  return { FOOTFALL_TEST_QUERY_WORKER: outputs[0]!.path }
 }
 
 /** Forwards the output of the runner and reads it: each file begins with a line that holds its name. */

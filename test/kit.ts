@@ -100,9 +100,9 @@ export function memoryLog(): Log & { lines: { level: string; message: string; fi
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), lines }
 }
 
-/** URLs of the worker files, which `main.ts` provides in the product. */
+/** URLs of the worker files, which `main.ts` provides in the product. `scripts/ci.ts` bundles the one that most instances start. */
 export const WORKERS = {
-  query: new URL("../src/query/engine/worker.ts", import.meta.url).href,
+  query: process.env.FOOTFALL_TEST_QUERY_WORKER ?? new URL("../src/query/engine/worker.ts", import.meta.url).href,
   backup: new URL("../src/services/backup/worker.ts", import.meta.url).href,
   hash: new URL("../src/services/sign-in/hash-worker.ts", import.meta.url).href,
   plugin: new URL("../src/plugin-worker.ts", import.meta.url).href,
