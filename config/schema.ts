@@ -41,6 +41,9 @@ export const SETTINGS = {
   clickhouse_user: text("default", "User at the ClickHouse server."),
   clickhouse_password: secret("Password at the ClickHouse server. Default: none."),
   clickhouse_database: text("footfall", "Database on the ClickHouse server. It must exist, and belongs to one catalog."),
+  clickhouse_backup: secret(
+    "Where ClickHouse writes a daily backup, at `backup_time`: what follows `TO` in its `BACKUP` statement, with `{name}` for the name of the backup. Default: the operator backs it up.",
+  ),
   rows_url: url(
     undefined,
     "URL of a libSQL server for the rows of plugins that grow with traffic, such as transactions. It requires `clickhouse_url`. Default: they are in the data folder.",

@@ -106,8 +106,18 @@ function shippedTo(config: Config, workerUrl: string): Pick<InstanceOptions, "cl
   if (config.catalog_url === undefined) throw new ExitFault("configuration", "clickhouse_url also requires catalog_url")
   return {
     severalNodes: true,
-    clickhouse: { server: serverOf(config, url), spools, spoolBytes, keepMs: keepHours * 3_600_000, waitMs, workerUrl },
+    clickhouse: {
+      ...{ server: serverOf(config, url), spools, spoolBytes, keepMs: keepHours * 3_600_000, waitMs, workerUrl },
+      backupPlace: backupPlaceOf(config),
+    },
   }
+}
+
+/** Returns where ClickHouse writes backups. Throws `ExitFault` if two of them would have the same place. */
+function backupPlaceOf({ clickhouse_backup: place }: Config): string | undefined {
+  if (place?.includes("{name}") === false)
+    throw new ExitFault("configuration", "clickhouse_backup must contain {name}, which is replaced by the name of a backup")
+  return place
 }
 
 /** Returns the server with the rows of plugins. Throws `ExitFault` without ClickHouse, because their events would be on one node. */

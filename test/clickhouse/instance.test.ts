@@ -1,12 +1,7 @@
 /** A whole instance whose events are on ClickHouse, compared with one whose events are in its own store. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
-import { join } from "node:path"
-import { plugins } from "../../plugins/index.ts"
-import { pluginFacts } from "../../src/plugin/load.ts"
-import { backupFolder, readManifest } from "../../src/services/backup/folder.ts"
-import { stageBackup } from "../../src/services/backup/restore.ts"
-import { startInstance, type TestInstance, WORKERS } from "../kit.ts"
+import { startInstance, type TestInstance } from "../kit.ts"
 import { startProxy } from "../services/shipping/nodes.ts"
 import { hasClickhouse, startClickhouse, type TestServer } from "../store/clickhouse/server.ts"
 
@@ -181,18 +176,5 @@ describe.skipIf(!hasClickhouse())("an instance with events on ClickHouse", () =>
     expect(statements.filter((sql) => !granted.some((privilege) => sql.startsWith(privilege!)))).toEqual([])
     expect(new Set(statements.flatMap((sql) => sql.match(/\bsystem\.\w+/g) ?? []))).toEqual(new Set([sentence[2]!]))
     expect(granted.filter((privilege) => !statements.some((sql) => sql.startsWith(privilege!)))).toEqual([])
-  })
-
-  test("a backup of the node cannot be restored", async () => {
-    await using remote = await startInstance({ clickhouse: running.server })
-    await sendTraffic([remote], 1)
-    const { id } = await remote.app.instance.backups.create("manual")
-    const folder = backupFolder(remote.dataDir, id)
-    const options = { workerUrl: WORKERS.backup, version: "0.0.0-test", now: remote.clock.now, plugins: pluginFacts(plugins) }
-    const staged = { folder, staged: join(remote.dataDir, "staged"), manifest: readManifest(folder) }
-    await expect(stageBackup(options, staged, () => {})).rejects.toMatchObject({
-      exit: "configuration",
-      message: expect.stringContaining("are on ClickHouse"),
-    })
   })
 })

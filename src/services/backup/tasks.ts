@@ -8,6 +8,7 @@ import { ExitFault } from "../runtime/exit.ts"
 import type { Health } from "../runtime/health.ts"
 import type { Task } from "../runtime/tasks.ts"
 import type { Backups } from "./backup.ts"
+import type { ClickhouseBackups } from "./clickhouse-backups.ts"
 import type { RemoteBackups } from "./remote-backups.ts"
 import type { BackupSchedule } from "./schedule.ts"
 
@@ -18,6 +19,8 @@ export interface BackupTasksOptions {
   slots: JobSlots
   schedule: Pick<BackupSchedule, "current" | "lastDue">
   backups: Backups
+  /** Undefined when the events are in the data folder. */
+  clickhouseBackups: ClickhouseBackups | undefined
   remoteBackups: RemoteBackups
   alarms: Pick<Alarms, "raise" | "end">
 }
@@ -34,12 +37,14 @@ export const backupTasks = (options: BackupTasksOptions): Task[] => [
 ]
 
 async function backUp(options: BackupTasksOptions): Promise<void> {
-  const { schedule, clock, slots, backups } = options
+  const { schedule, clock, slots, backups, clickhouseBackups } = options
   const due = schedule.lastDue(clock.now())
-  if (due === undefined) return
+  if (due === undefined || clickhouseBackups?.isOn === false) return
+  const slot = { name: "back-up", due: new Date(due).toISOString() }
   await withAlarm(options, "making it", async () => {
-    if (due < (await firstDue(backups, clock.now()))) return false
-    return slots.once({ name: "back-up", due: new Date(due).toISOString(), onDisk: true }, async () => {
+    if (due < (await firstDue(options))) return false
+    if (clickhouseBackups) return slots.once(slot, clickhouseBackups.create)
+    return slots.once({ ...slot, onDisk: true }, async () => {
       await backups.create("daily")
       await backups.rotate(schedule.current().keep)
     })
@@ -50,9 +55,16 @@ async function backUp(options: BackupTasksOptions): Promise<void> {
  * Returns the earliest time from which missed backups are made up for. A new instance has missed none, so its first is due today
  * at the earliest.
  */
-async function firstDue(backups: Backups, now: number): Promise<number> {
-  const isNew = !(await backups.list()).some(({ kind }) => kind === "daily")
-  return isNew ? Math.floor(now / DAY_MS) * DAY_MS : 0
+async function firstDue({ backups, clickhouseBackups, clock }: BackupTasksOptions): Promise<number> {
+  const isNew = clickhouseBackups ? !(await clickhouseBackups.last()) : !(await backups.list()).some(({ kind }) => kind === "daily")
+  return isNew ? Math.floor(clock.now() / DAY_MS) * DAY_MS : 0
+}
+
+/** Returns the times of all good backups. */
+async function goodBackups({ backups, clickhouseBackups }: BackupTasksOptions): Promise<number[]> {
+  const last = await clickhouseBackups?.last()
+  if (clickhouseBackups) return last ? [Date.parse(last.created_at)] : []
+  return (await backups.list()).filter(({ verified_at }) => verified_at !== null).map(({ created_at }) => Date.parse(created_at))
 }
 
 /** Copies the newest automatic backup once. A failing bucket is tried again after an hour. */
@@ -90,11 +102,13 @@ const causeOf = (error: unknown): string =>
   error instanceof AppError || error instanceof ExitFault ? error.message : "An internal error occurred. See the log of the instance."
 
 /** Warns if there is no good backup for two days. A new instance has two days to make its first. */
-async function watchBackups({ backups, clock, health, dataDir, schedule, alarms }: BackupTasksOptions): Promise<void> {
-  const good = (await backups.list()).filter(({ verified_at }) => verified_at !== null).map(({ created_at }) => Date.parse(created_at))
+async function watchBackups(options: BackupTasksOptions): Promise<void> {
+  const { clickhouseBackups, clock, health, dataDir, schedule, alarms } = options
+  const good = await goodBackups(options)
   const installedAt = statSync(placesIn(dataDir).lock).birthtimeMs
   const newest = good.length === 0 ? null : new Date(Math.max(...good)).toISOString()
-  const isStale = schedule.current().cron !== null && clock.now() - Math.max(installedAt, ...good) > 2 * DAY_MS
+  const isOn = schedule.current().cron !== null && clickhouseBackups?.isOn !== false
+  const isStale = isOn && clock.now() - Math.max(installedAt, ...good) > 2 * DAY_MS
   if (isStale) {
     health.enter("backup_stale")
     await alarms.raise("backup_stale", { last_good: newest })

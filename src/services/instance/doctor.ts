@@ -10,6 +10,7 @@ import { type FaultKind, StoreFault } from "../../store/events/fault.ts"
 import { raw } from "../../store/sql.ts"
 import type { Audit } from "../audit/audit.ts"
 import type { Backups } from "../backup/backup.ts"
+import type { ClickhouseBackups } from "../backup/clickhouse-backups.ts"
 import { inBackupThread } from "../backup/thread.ts"
 import type { KeyRotation } from "../key-rotation/key-rotation.ts"
 import type { Alarms } from "../mail/alarms.ts"
@@ -34,6 +35,8 @@ export interface DoctorOptions {
   catalog: Catalog
   events: EventStore
   backups: Backups
+  /** Undefined when the events are in the data folder. */
+  clickhouseBackups: ClickhouseBackups | undefined
   alarms: Pick<Alarms, "list">
   health: Health
   /** Undefined when the events are in the data folder. */
@@ -147,15 +150,19 @@ const CHECKS: Readonly<Record<string, (options: DoctorOptions) => Finding | Prom
     const kinds = [...unreadable].map(([holds, count]) => `${count} ${holds}`).join(", ")
     return fail(`Neither the secret key nor a previous key decrypts ${kinds}.`, LOST_KEY)
   },
-  backup_age: async ({ backups, alarms, now }) => {
+  backup_age: async ({ backups, clickhouseBackups, alarms, now }) => {
+    if (clickhouseBackups?.isOn === false) return ok("The servers of the catalog and of the events are responsible for their backups.")
     const failure = (await alarms.list()).find(({ kind }) => kind === "backup_failed")
     if (failure) return warn(`${failure.title}: ${failure.detail.step}: ${failure.detail.cause}`, failure.remedy)
-    const newest = (await backups.list()).filter(({ verified_at }) => verified_at !== null).at(-1)
-    if (!newest) return warn("There is no verified backup yet.", CREATE_BACKUP)
+    const fix = clickhouseBackups ? "The log says why the daily backup fails." : CREATE_BACKUP
+    const newest = clickhouseBackups
+      ? await clickhouseBackups.last()
+      : (await backups.list()).filter(({ verified_at }) => verified_at !== null).at(-1)
+    if (!newest) return warn("There is no verified backup yet.", fix)
     const age = now() - Date.parse(newest.created_at)
-    const found = `The last verified backup was created ${spanText(age)} ago (${newest.id}).`
-    if (age > 7 * DAY_MS) return fail(found, `The log says why the daily backup fails. ${CREATE_BACKUP}`)
-    return age > 2 * DAY_MS ? warn(found, CREATE_BACKUP) : ok(found)
+    const found = `The last verified backup was created ${spanText(age)} ago (${"id" in newest ? newest.id : newest.name}).`
+    if (age > 7 * DAY_MS) return fail(found, clickhouseBackups ? fix : `The log says why the daily backup fails. ${fix}`)
+    return age > 2 * DAY_MS ? warn(found, fix) : ok(found)
   },
   backup_verified: async ({ backups }) => {
     const failed = (await backups.list()).filter(({ failed_at }) => failed_at !== null)

@@ -18,6 +18,7 @@ import { createIdempotency, type Idempotency } from "../api-keys/idempotency.ts"
 import { type Audit, createAudit } from "../audit/audit.ts"
 import { type Backups, openStoresWithBackup } from "../backup/backup.ts"
 import type { BucketPlace } from "../backup/bucket.ts"
+import { type ClickhouseBackups, createClickhouseBackups, withoutNewBackups } from "../backup/clickhouse-backups.ts"
 import type { KeepRules } from "../backup/folder.ts"
 import { createRemoteBackups, type RemoteBackups, withCopies } from "../backup/remote-backups.ts"
 import { finishInterrupted } from "../backup/restore.ts"
@@ -170,6 +171,8 @@ export interface Instance {
   identityKeys: IdentityKeys
   siteKeys: Pick<SiteKeys, "siteKey" | "identityKey">
   backups: Backups
+  /** Undefined when the events are in the data folder. */
+  clickhouseBackups: ClickhouseBackups | undefined
   health: Health
   states: StoreStates
   exclusive: Exclusive
@@ -228,7 +231,7 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     ...options,
     exclusive,
     onFault: states.note,
-    prepareServer: connection ? (options.isMoving ? connection.prepareMove : connection.prepare) : requireLocal,
+    prepareServer: options.isMoving && connection ? (_, catalog) => connection.prepareMove(catalog) : (connection?.prepare ?? requireLocal),
     onEventsReadable: () => options.onEventsReadable?.(states),
     // Events of another node would be missing in what this one derives from events, such as revenue.
     sharesRows: connection !== undefined,
@@ -366,7 +369,9 @@ async function open(options: InstanceOptions, lock: Lock, keys: SecretKeys): Pro
     salts: createSalts({ catalog, secrets, clock, random }),
     identityKeys: siteKeys,
     siteKeys,
-    backups: withCopies(stores.backups, remoteBackups),
+    backups: withCopies(shipped ? withoutNewBackups(stores.backups) : stores.backups, remoteBackups),
+    clickhouseBackups:
+      shipped && createClickhouseBackups({ ...options, catalog, clickhouse: shipped.clickhouse, place: options.clickhouse?.backupPlace }),
     health,
     states,
     exclusive,

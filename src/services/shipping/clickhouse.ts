@@ -32,14 +32,16 @@ export interface ClickhouseOptions {
   waitMs: number
   /** URL of the shipping thread. */
   workerUrl: string
+  /** Where ClickHouse writes backups, with `{name}` for the name of one. Undefined when the operator makes them otherwise. */
+  backupPlace: string | undefined
 }
 
 /** The server, before the catalog and the stores of the instance are open. */
 interface ClickhouseConnection {
   /** Examines and migrates the server, and refuses a store that cannot ship to it. Throws an `ExitFault`. */
   prepare(events: Pick<EventStore, "holding">, catalog: Catalog): Promise<void>
-  /** The same for a move, which needs the server, and where the events can be in the store. */
-  prepareMove(events: unknown, catalog: Catalog): Promise<void>
+  /** The same for a move, which needs the server. The events can be in the store. */
+  prepareMove(catalog: Catalog): Promise<void>
   /** Repeats what other nodes have removed while this one was stopped, and starts to ship its events, as soon as the server is prepared. */
   ship(node: ShippedNode): Promise<ShippedEvents>
 }
@@ -113,7 +115,7 @@ export function connectClickhouse(options: ClickhouseOptions, { clock, log, vers
         prepared = attempt(Number.POSITIVE_INFINITY)
       }
     },
-    async prepareMove(_, catalog) {
+    async prepareMove(catalog) {
       await examine(catalog, PATIENCE_MS).catch((error) => Promise.reject(isUnreachable(error) ? unreachable() : error))
     },
     async ship({ store, path, nodes, siteKey, states, deleteSales, catalog }) {
