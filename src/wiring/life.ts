@@ -6,7 +6,7 @@ import type { OnlineRestore } from "../services/backup/restore.ts"
 import type { Console } from "../services/instance/console.ts"
 import type { Instance } from "../services/instance/instance.ts"
 import { type Operations, runOperation } from "../services/instance/operations.ts"
-import { checkStores, FIND_SPANS, type UpkeepOptions } from "../services/instance/upkeep.ts"
+import { checkStores, FIND_HOSTS, FIND_SPANS, type UpkeepOptions } from "../services/instance/upkeep.ts"
 import type { Memberships } from "../services/organizations/memberships.ts"
 import { listenForCommands } from "../services/runtime/control.ts"
 import type { Timers } from "../services/runtime/tasks.ts"
@@ -28,7 +28,7 @@ export async function begin(options: AppOptions, { instance, operations, timers,
   await instance.schedules.start()
   await instance.outbox.start()
   timers.start()
-  void timers.wake(FIND_SPANS)
+  for (const task of [FIND_SPANS, FIND_HOSTS]) void timers.wake(task)
   instance.accounts.mail.wake()
   if (instance.lock.afterCrash) {
     log.warn("the last run did not end in order; both stores are being checked")

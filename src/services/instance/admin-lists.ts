@@ -21,6 +21,7 @@ import type { EventStore } from "../../store/events/events.ts"
 import type { SegmentUsage } from "../../store/events/tables/usage.ts"
 import { AUDIT_PARAMETERS, type Audit, type AuditList, readAuditFilters } from "../audit/audit.ts"
 import { inSlices, privatePage, readPaging } from "../lists/paging.ts"
+import type { ShippedEvents } from "../shipping/clickhouse.ts"
 import type { Stats } from "../stats/stats.ts"
 
 /** Number of events and disk usage of a site. Instance admins are shown no other data of a site. */
@@ -52,13 +53,15 @@ interface ListsOptions {
   directory: { byId(id: number): Site | undefined }
   stats: Pick<Stats, "summary">
   events: Pick<EventStore, "lastAt">
+  /** The events of all nodes. Undefined when they are in the store. */
+  shipped: Pick<ShippedEvents, "lastAt"> | undefined
   /** Returns the disk usage of columnar segments. */
   segments(): Promise<readonly SegmentUsage[]>
 }
 
 const FRESH_MS = 60_000
 
-export function createLists({ catalog, clock, directory, stats, events, segments }: ListsOptions): ConsoleLists {
+export function createLists({ catalog, clock, directory, stats, events, shipped, segments }: ListsOptions): ConsoleLists {
   const known = new Map<number, SiteFigures & { at: number }>()
 
   async function eventsOf(site: Site, period: "24h" | "30d"): Promise<number> {
@@ -71,7 +74,7 @@ export function createLists({ catalog, clock, directory, stats, events, segments
       events_24h: site ? await eventsOf(site, "24h") : 0,
       events_30d: site ? await eventsOf(site, "30d") : 0,
       bytes: own.reduce((sum, { bytes }) => sum + bytes, 0),
-      last_event_at: events.lastAt(id) ?? null,
+      last_event_at: (shipped ? await shipped.lastAt(id) : events.lastAt(id)) ?? null,
     }
   }
 

@@ -2,7 +2,7 @@ import { statSync } from "node:fs"
 import type { Clock } from "../../domain/clock.ts"
 import { COLLECT } from "../../domain/limits.ts"
 import type { Log } from "../../domain/log.ts"
-import type { Site } from "../../domain/site.ts"
+import type { Site, SiteDirectory } from "../../domain/site.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
 import { MANY_PAGES, SOME_PAGES } from "../../store/events/checkpoint.ts"
 import type { EventStore } from "../../store/events/events.ts"
@@ -29,6 +29,7 @@ import type { Exclusive, Task } from "../runtime/tasks.ts"
 import type { StoredSales } from "../sales/sales.ts"
 import type { InstanceSettings } from "../settings/settings.ts"
 import type { ShippedEvents } from "../shipping/clickhouse.ts"
+import type { ClaimedHost } from "../shipping/extent-of-nodes.ts"
 import type { ShippingState } from "../shipping/shipping.ts"
 import type { SaltStore } from "../sites/site-keys.ts"
 import type { Sites } from "../sites/sites.ts"
@@ -36,7 +37,7 @@ import type { StoredTallies } from "../tallies/tallies.ts"
 import { firstStoredMinute } from "./ingestion.ts"
 import type { MaintenanceMode } from "./maintenance.ts"
 
-type UpkeptEvents = Pick<ShippedEvents, "shipping" | "hidden" | "tallies" | "findSpans" | "followRemovals">
+type UpkeptEvents = Pick<ShippedEvents, "shipping" | "hidden" | "tallies" | "findSpans" | "findHosts" | "followRemovals">
 
 export interface UpkeepOptions extends BackupTasksOptions {
   clock: Clock
@@ -201,19 +202,25 @@ async function watchDisk({ dataDir, health, alarms }: UpkeepOptions): Promise<vo
   }
 }
 
-/** Name of the task that the start does not wait an hour for. */
+/** Names of the tasks that the start does not wait for the time of. */
 export const FIND_SPANS = "find-data-spans"
+export const FIND_HOSTS = "find-disputed-hosts"
+
+/** Lists the hosts that several organizations claim, with each site that does. */
+const disputedHosts = (directory: SiteDirectory): ClaimedHost[] =>
+  directory.disputes().flatMap(({ host, claims }) => claims.map(({ site }) => ({ siteId: site.id, host })))
 
 const shippingTasks = (
-  { health, exclusive, allSites }: UpkeepOptions,
-  { shipping, hidden, tallies, followRemovals, findSpans }: UpkeptEvents,
+  { health, exclusive, allSites, sites }: UpkeepOptions,
+  { shipping, hidden, tallies, followRemovals, findSpans, findHosts }: UpkeptEvents,
 ): Task[] => [
   { name: "watch-shipping", every: 1, run: async () => watchShipping(health, shipping.state) },
   { name: "drop-shipped-visits", every: 10 * MINUTE, run: shipping.dropShipped },
   { name: "send-tallies", every: 5, run: tallies.send },
   { name: "follow-removals", every: 1, run: () => exclusive.run(followRemovals) },
   { name: "delete-hidden-visits", every: 60 * MINUTE, isShared: true, run: hidden.delete },
-  { name: FIND_SPANS, every: 60 * MINUTE, run: async () => findSpans((await allSites()).map(({ id }) => id)) },
+  { name: FIND_HOSTS, every: 10 * MINUTE, run: () => findHosts(disputedHosts(sites.directory)) },
+  { name: FIND_SPANS, every: MINUTE, run: async () => findSpans((await allSites()).map(({ id }) => id)) },
 ]
 
 function watchShipping(health: Health, state: ShippingState): void {

@@ -19,6 +19,7 @@ import type { EventStore } from "../../store/events/events.ts"
 import type { ErasedRows } from "../../store/events/upkeep/upkeep.ts"
 import type { HiddenVisits, RetentionOfNodes } from "../erasure/erasure.ts"
 import type { SharedTallies } from "../tallies/tallies.ts"
+import { type ExtentOfNodes, extentOfNodes } from "./extent-of-nodes.ts"
 import { peopleOfNodes } from "./people-of-nodes.ts"
 import type { ForeignRemoval, RemovalJournal, SharedRemoval } from "./removal-journal.ts"
 import type { Shipping } from "./shipping.ts"
@@ -38,13 +39,11 @@ export interface RemovalOptions {
 /** Interval at which the store is asked for segments that wait. */
 const POLL_MS = 200
 
-export interface Removals extends RetentionOfNodes {
+export interface Removals extends RetentionOfNodes, ExtentOfNodes {
   /** The store of the node, whose removals also hide the visits on ClickHouse. */
   store: EventStore
   /** Deletes from ClickHouse what removals have hidden there. */
   hidden: HiddenVisits
-  /** Reads from ClickHouse since when sites have data, as far as the store does not know it: that of a new folder, or of a site of another node. */
-  findSpans(siteIds: readonly number[]): Promise<void>
   /** Repeats in the store of this node what other nodes have removed. */
   followRemovals(): Promise<void>
   /** Sets what a repeated removal also removes from the data folder of this node. */
@@ -109,6 +108,7 @@ export function createRemovals(
       return rows + (await hideTotalsOfOthers(clickhouse, siteId, node, erasure))
     })
 
+  const { known, ...extent } = extentOfNodes(events, clickhouse)
   let alsoRemove: (siteId: number) => Promise<void> = async () => {}
   const repeat = (foreign: ForeignRemoval): Promise<void> =>
     inTurn(async () => {
@@ -124,6 +124,7 @@ export function createRemovals(
     })
 
   return {
+    ...extent,
     followRemovals: () => journal.repeat(repeat),
     onRepeated(remove) {
       alsoRemove = remove
@@ -135,6 +136,7 @@ export function createRemovals(
     store: {
       ...events,
       ...peopleOfNodes(events, clickhouse),
+      ...known,
       retain: (siteId, cutoff, now) => visitsRemoved(siteId, { startedBefore: cutoff }, () => events.retain(siteId, cutoff, now)),
       eraseSite: (siteId, now) => visitsRemoved(siteId, "all", () => events.eraseSite(siteId, now)),
       eraseVisits: (siteId, sequences, now) => visitsRemoved(siteId, { sequences }, () => events.eraseVisits(siteId, sequences, now)),
@@ -161,14 +163,6 @@ export function createRemovals(
         await inTurn(() => hideTotalsOfOthers(clickhouse, siteId, node, erasure))
         await journal.repeatedByLive()
       },
-    },
-    async findSpans(siteIds) {
-      for (const siteId of siteIds)
-        for (const kind of SEGMENT_KINDS) {
-          if (events.hasDroppedSpan(siteId, kind)) continue
-          const span = await spanOf(clickhouse, siteId, kind)
-          if (span && !events.hasDroppedSpan(siteId, kind)) events.setDroppedSpan(siteId, kind, span)
-        }
     },
     hidden: {
       async delete(signal) {

@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000
 const MOVED_MS = 2 * DAY_MS
 /** Days of all time zones begin at a multiple of it. */
 const QUARTER_MS = 900_000
-/** Number of visitors per statement, which has to contain them. */
+/** Number of visitors or sites per statement, which has to contain them. */
 const SLICE = 10_000
 
 /** Returns the time span of the recorded visits of a site, or of its records of a kind. Undefined without any. */
@@ -26,6 +26,27 @@ export async function spanOf(clickhouse: Clickhouse, siteId: number, kind: Segme
     and (opened_at <= assumeNotNull(${edge("asc")}) + ${MOVED_MS} or opened_at >= assumeNotNull(${edge("desc")}) - ${MOVED_MS})`
   const [row] = await clickhouse.rows<Record<"first" | "last" | "visits", string>>(sql, { parameters: { site: siteId, kind } })
   return Number(row!.visits) === 0 ? undefined : { firstAt: Number(row!.first), lastAt: Number(row!.last) } // the query has one row
+}
+
+/** Returns of which kinds sites have recorded visits or records. */
+export async function kindsOf(clickhouse: Clickhouse, siteIds: readonly number[]): Promise<{ siteId: number; kind: SegmentKind }[]> {
+  const found: { siteId: number; kind: SegmentKind }[] = []
+  for (let from = 0; from < siteIds.length; from += SLICE) {
+    const sql = `select distinct site_id as siteId, toString(kind) as name from visits
+      where site_id in (${siteIds.slice(from, from + SLICE).join()}) and import_id = 0 and gone = 0`
+    const rows = await clickhouse.rows<{ siteId: number; name: string }>(sql)
+    for (const { siteId, name } of rows) found.push({ siteId, kind: name as SegmentKind }) // a kind of the schema
+  }
+  return found
+}
+
+/** Returns whether a site has events from a host, or from any subdomain if it is written as `*.shop.example`. */
+export async function hasEventsFrom(clickhouse: Clickhouse, siteId: number, host: string): Promise<boolean> {
+  const isBelow = host.startsWith("*.")
+  const test = isBelow ? "endsWith(name, {host:String})" : "name = {host:String}"
+  const sql = `select 1 from visits where site_id = {site:UInt32} and import_id = 0 and gone = 0
+    and arrayExists(name -> ${test}, e.hostname) limit 1`
+  return (await clickhouse.rows(sql, { parameters: { site: siteId, host: isBelow ? host.slice(1) : host } })).length > 0
 }
 
 /** Yields the different starts of visits, rounded down to 15 minutes: those of an import, or the recorded ones (0). */
