@@ -165,3 +165,13 @@ describe("rate limits", () => {
     expect(rates.take(1, 1, 0)).toBe(60)
   })
 })
+
+test("trusts a proxy only by the ranges that are asked for, also after others have trusted it", () => {
+  const client = (ranges: readonly string[]) => {
+    const { address, viaProxy } = clientOf("10.0.0.1", "203.0.113.7", addressRanges(ranges))
+    return [address?.text, viaProxy]
+  }
+  expect(client(["10.0.0.0/8"])).toEqual(["203.0.113.7", true])
+  expect(client(["192.0.2.0/24"])).toEqual(["10.0.0.1", false])
+  expect(client(["10.0.0.0/8"])).toEqual(["203.0.113.7", true])
+})

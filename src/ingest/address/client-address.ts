@@ -141,6 +141,9 @@ export function isWithinRanges(entry: string, ranges: readonly string[]): boolea
   return inner !== undefined && outer.some(({ base, bits }) => bits <= inner.bits && covers(base, bits, inner.base))
 }
 
+/** The trusted proxy of the latest request that had one, which nearly all others share. It is no visitor, so its address may outlive the request. */
+let proxy: { peer: string | undefined; trusted: AddressRanges; address: ClientAddress } | undefined
+
 function covers(base: Uint8Array, bits: number, address: Uint8Array): boolean {
   if (base.length !== address.length) return false
   const whole = bits >> 3
@@ -160,8 +163,10 @@ export interface Client {
  * From a peer that is not trusted the header is ignored, and no other header counts.
  */
 export function clientOf(peer: string | undefined, forwarded: string | null, trusted: AddressRanges): Client {
-  const connection = peer === undefined ? undefined : readAddress(peer)
-  if (!connection || !trusted.find(connection)) return { address: connection, viaProxy: false }
+  const known = proxy?.peer === peer && proxy?.trusted === trusted ? proxy : undefined
+  const connection = known?.address ?? (peer === undefined ? undefined : readAddress(peer))
+  if (!connection || !(known || trusted.find(connection))) return { address: connection, viaProxy: false }
+  if (!known) proxy = { peer, trusted, address: connection }
   let last = connection
   for (let end = forwarded?.length ?? 0; end > 0; ) {
     const comma = forwarded!.lastIndexOf(",", end - 1)

@@ -9,7 +9,7 @@ import { type VisitorKeys, visitorKeys } from "../identity/identity.ts"
 import { rotatingIds } from "../identity/visitor.ts"
 import { NOTHING_SENT } from "../payloads/incoming.ts"
 import { NOWHERE } from "../place/place.ts"
-import { agentOf, NO_AGENT } from "../request/agent.ts"
+import { NO_AGENT } from "../request/agent.ts"
 import { isPreparing, type Requester } from "../request/request.ts"
 import { splitAddress } from "../request/web-address.ts"
 import type { Intake } from "./intake.ts"
@@ -85,8 +85,8 @@ function prepareRecord(intake: RecordIntake, arrived: ArrivedRecord): Candidate 
   const { site, at, requester } = arrived
   const { objects } = requester.facts
   const keys = visitorKeys(intake, { site, incoming: NOTHING_SENT, objects, at, now: intake.clock.now() })
-  const conclude = (known: VisitorKeys) => recordCandidate(arrived, known, intake.calendar.day(site, at))
-  return keys instanceof Promise ? keys.then(conclude) : conclude(keys)
+  const day = intake.calendar.day(site, at)
+  return keys instanceof Promise ? keys.then((known) => recordCandidate(arrived, known, day)) : recordCandidate(arrived, keys, day)
 }
 
 function recordCandidate({ site, record, url, requester, at }: ArrivedRecord, { current }: VisitorKeys, day: string): Candidate {
@@ -112,7 +112,7 @@ function recordCandidate({ site, record, url, requester, at }: ArrivedRecord, { 
       acquisition: acquisitionOf(query, referrer),
       referrer,
       place: objects || proxied ? NOWHERE : requester.place,
-      agent: proxied || userAgent === "" ? NO_AGENT : agentOf(userAgent),
+      agent: proxied || userAgent === "" ? NO_AGENT : requester.agent,
       size: "",
       language: firstLanguage(facts.acceptLanguage),
     }),
@@ -150,9 +150,8 @@ export interface SenderFacts {
 }
 
 export function senderFacts(requester: Requester, seed: number): SenderFacts {
-  const { client, facts } = requester
-  const { isBot, device, browser, os } = agentOf(facts.userAgent)
-  const language = firstLanguage(facts.acceptLanguage)
+  const { client, facts, agent } = requester
+  const { isBot, device, browser, os } = agent
   return {
     isBot,
     isPrefetch: isPreparing(facts.purpose),
@@ -166,7 +165,7 @@ export function senderFacts(requester: Requester, seed: number): SenderFacts {
     get region() {
       return requester.place.region
     },
-    language,
+    language: firstLanguage(facts.acceptLanguage),
     objects: facts.objects,
     sameness: samenessOf(client, facts, seed),
   }

@@ -23,13 +23,15 @@ export class Outcomes {
 
   /** Counts the events of one request. Results are in the order of the events. */
   count(candidates: readonly Candidate[], outcomes: readonly StoreResult[]): void {
-    for (const [at, reason] of outcomes.entries()) this.#counts?.add(candidates[at]!.siteId, reason ?? "accepted")
+    for (let at = 0; at < outcomes.length; at++) this.#counts?.add(candidates[at]!.siteId, outcomes[at] ?? "accepted")
   }
 
   /** Reports the stored events of one request to live views of their sites. */
   show(candidates: readonly Candidate[], outcomes: readonly StoreResult[]): void {
-    for (const [at, candidate] of candidates.entries())
+    for (let at = 0; at < candidates.length; at++) {
+      const candidate = candidates[at]!
       if (outcomes[at] === undefined && this.#watch?.isWatched(candidate.siteId)) this.#watch.stored(candidate)
+    }
   }
 
   /** Counts events that were refused because the queue was full or the store failed. */

@@ -1,7 +1,7 @@
 import { type AddressRanges, type Client, clientOf } from "../address/client-address.ts"
 import type { RequestFacts } from "../draft.ts"
 import { countryOfHeader, type Place, type PlaceFile, placeOf } from "../place/place.ts"
-import { cutAgent } from "./agent.ts"
+import { type Agent, agentOf, cutAgent } from "./agent.ts"
 
 /** A request as the HTTP route passes it on. */
 export interface CollectRequest {
@@ -29,7 +29,7 @@ export function readRequest(
       acceptLanguage: header("accept-language"),
       origin: header("origin"),
       referer: header("referer"),
-      purpose: `${header("sec-purpose")} ${header("purpose")} ${header("x-moz")}`,
+      purpose: purposeOf(header("sec-purpose"), header("purpose"), header("x-moz")),
       fetchDestination: header("sec-fetch-dest"),
       objects: header("sec-gpc") === "1" || header("dnt") === "1",
       country: client.viaProxy && geoHeader !== undefined ? countryOfHeader(header(geoHeader)) : "",
@@ -37,8 +37,12 @@ export function readRequest(
   }
 }
 
+/** Joins the purpose headers, of which nearly every request has none. */
+const purposeOf = (sent: string, older: string, firefox: string): string =>
+  sent === "" && older === "" && firefox === "" ? "" : `${sent} ${older} ${firefox}`
+
 /** Returns whether the purpose headers mark a prefetch by a browser or mail program. */
-export const isPreparing = (purpose: string): boolean => /prefetch|prerender|preview/i.test(purpose)
+export const isPreparing = (purpose: string): boolean => purpose !== "" && /prefetch|prerender|preview/i.test(purpose)
 
 /** Returns the facts of the visitor of a server event, which the headers do not contain. */
 export const serverFacts = (userAgent: string): RequestFacts => ({
@@ -56,12 +60,15 @@ export const serverFacts = (userAgent: string): RequestFacts => ({
 export class Requester {
   readonly client: Client
   readonly facts: RequestFacts
+  /** By the user agent. An empty one is that of a bot. */
+  readonly agent: Agent
   readonly #placeFile: PlaceFile | undefined
   #place: Place | undefined
 
   constructor({ client, facts }: { client: Client; facts: RequestFacts }, placeFile: PlaceFile | undefined) {
     this.client = client
     this.facts = facts
+    this.agent = agentOf(facts.userAgent)
     this.#placeFile = placeFile
   }
   /** The place by the address and the headers, without the browser's time zone. */

@@ -11,7 +11,16 @@ import type { TailEvent } from "./tail/rows.ts"
 export type NumberText = (name: DictionaryName, text: string, property?: string) => number
 
 /** Returns the numbers of traits, in the order of `TRAITS`. */
-export const numberedTraits = (traits: VisitTraits, number: NumberText): number[] => TRAITS.map((trait) => number(trait, traits[trait]))
+export function numberedTraits(traits: VisitTraits, number: NumberText): number[] {
+  const numbers = new Array<number>(TRAITS.length).fill(0)
+  for (let at = 0; at < numbers.length; at++) {
+    const trait = TRAITS[at]!
+    const text = traits[trait]
+    // Most traits of most visits are missing.
+    if (text !== "") numbers[at] = number(trait, text)
+  }
+  return numbers
+}
 
 /** Returns an event in the form of the log. `props` are the numbers of its properties. */
 export function numberedEvent(
