@@ -91,7 +91,7 @@ const program: Program = {
   },
   moveEvents: (settings, to, report) => whileStopped(settings, report, (options) => moveEvents(to, options)),
   releaseMoved: (settings) => whileStopped(settings, () => {}, releaseSource),
-  shipAgain: (settings, since, report) => whileStopped(settings, report, (options) => shipAgain(since, options)),
+  shipAgain: (settings, since, report) => whileStopped(settings, report, (options) => shipAgain(since, options), { keepsRows: true }),
   requireKey(settings) {
     const { dataDir, secretKey } = instanceOptions(appOptions(settings))
     requireStores(dataDir)
@@ -116,14 +116,20 @@ const program: Program = {
   },
 }
 
-/** Runs work on the events of an instance that is not running and names a ClickHouse server. */
-async function whileStopped<T>(settings: Settings, report: Report, work: (options: MovingOptions) => Promise<T>): Promise<T> {
+/** Runs work on the events of an instance that is not running and names a ClickHouse server. `keepsRows` says that it renames nothing in rows. */
+async function whileStopped<T>(
+  settings: Settings,
+  report: Report,
+  work: (options: MovingOptions) => Promise<T>,
+  { keepsRows = false } = {},
+): Promise<T> {
   const app = appOptions(settings)
   const options = instanceOptions(app)
   requireStores(options.dataDir)
   const { clickhouse: to, plugins } = options
   if (!to) throw new ExitFault("configuration", "FOOTFALL_CLICKHOUSE_URL must name the ClickHouse server, also to move events away from it")
-  if (options.rowServer) throw new ExitFault("configuration", "Events cannot be moved while the rows of areas are on a server")
+  if (options.rowServer && !keepsRows)
+    throw new ExitFault("configuration", "Events cannot be moved while the rows of areas are on a server")
   const instance = await openInstance({ ...options, isMoving: true })
   try {
     return await work({

@@ -179,7 +179,8 @@ describe.skipIf(!hasClickhouse())("live nodes", () => {
       { day: "2026-10-01", texts: { hostname: "shop.example", page: "/old" }, counts: { visitors: 7 } },
     ])
     await two.app.instance.events.shipped(AbortSignal.timeout(20_000))
-    const undoing = one.app.instance.events.dropImport(1, 5, one.clock.now())
+    const { events } = one.app.instance
+    const undoing = events.dropImport(1, 5, one.clock.now()).then(() => events.removedElsewhere())
     expect(await settlesSoon(undoing)).toBe(false)
     await whileFollowing(two, undoing)
     expect(two.app.instance.events.importCursor(5, 1)).toBeUndefined()

@@ -173,12 +173,14 @@ export function createRuns(host: ImportsHost, { fetching, holders, previews, sta
           refunds_json: staged.refunds ? JSON.stringify({ ...staged.refunds, published: 0 } satisfies Refunds) : null,
         }
 
-  async function undo({ payload: { importId, actor }, progress }: Pick<JobWork<RunPayload>, "payload" | "progress">): Promise<void> {
+  type UndoWork = Pick<JobWork<RunPayload>, "payload" | "progress"> & { signal?: AbortSignal }
+  async function undo({ payload: { importId, actor }, progress, signal }: UndoWork): Promise<void> {
     const row = await importById(db, importId)
     const site = row && host.services.sites.directory.byId(row.site_id)
     if (!row || !site || row.state !== "undoing") return
     progress({ phase: "undo", done: 0 })
     await host.exclusively(() => imports.drop(row.site_id, row.id))
+    await imports.removedElsewhere(signal)
     streams.removeFiles(row.id)
     await removeDefinitions(host, row.id, site, actor)
     await db.transaction(async (statements) => {

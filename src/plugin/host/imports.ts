@@ -28,6 +28,8 @@ export interface ImportWriters {
   addTotals(place: ImportTarget & { cursor?: () => ImportCursor }, kind: ImportedKind, rows: Iterable<ImportedRow>): Promise<void>
   /** Resolves when reports can include what was added: with events on a server, once they are there. */
   shipped(signal: AbortSignal): Promise<void>
+  /** Resolves when other nodes have removed what `drop` has. Call it outside of `exclusively`, in which another node may wait for this one. */
+  removedElsewhere(signal?: AbortSignal): Promise<void>
   /** Returns how far a run has come, or undefined before its first batch. */
   cursor(importId: number, run: number): ImportCursor | undefined
   reserveVisitors(siteId: number, count: number): number
@@ -81,6 +83,7 @@ export const importWriters = ({ events, visible, sales, sites, siteKeys, now }: 
   addRecords: (place, records) => events.importVisits(place, records),
   addTotals: (place, kind, rows) => events.importTotals(place, kind, rows),
   shipped: events.shipped,
+  removedElsewhere: events.removedElsewhere,
   cursor: events.importCursor,
   reserveVisitors: events.reserveVisitors,
   nameVisitors: events.nameVisitors,

@@ -161,8 +161,8 @@ export function createRemovals(
         const erasure = { importId, ...(run !== undefined && { run }) }
         await remove(siteId, erasure, () => events.dropImport(siteId, importId, now, run))
         await inTurn(() => hideTotalsOfOthers(clickhouse, siteId, node, erasure))
-        await journal.repeatedByLive()
       },
+      removedElsewhere: journal.repeatedByLive,
     },
     hidden: {
       async delete(signal) {

@@ -47,6 +47,11 @@ export interface Spool {
   unshipped(): Unshipped
   /** Resolves when reports can include what is stored. The caller that ships to a second engine replaces it. */
   shipped(signal: AbortSignal): Promise<void>
+  /**
+   * Resolves when other nodes have removed what was removed here. The caller that shares events with them replaces it. Not within `exclusive`,
+   * in which another node may wait for this one.
+   */
+  removedElsewhere(signal?: AbortSignal): Promise<void>
   /** Returns whether there are segments, such as those of an import, that the engine does not have yet. */
   hasUnshippedSegments(): boolean
   /** Returns whether there are such segments with recorded visits: those that were sealed before they were shipped. */
@@ -134,6 +139,7 @@ export function spoolOf(journal: Journal): OwnSpool {
       follow()
     },
     shipped: async () => {},
+    removedElsewhere: async () => {},
     hasUnshippedSegments: () => nextUnshipped(db, 0) !== undefined,
     hasUnshippedVisits: () => db.query("select 1 from spool where shipped_at is null and floor is not null limit 1").get() !== null,
     positions,
