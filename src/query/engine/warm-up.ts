@@ -1,5 +1,4 @@
-import type { Range } from "../../domain/query.ts"
-import type { EventReader, Part, Snapshot, VisitColumn } from "../../store/events/part.ts"
+import type { EventReader, Part, Snapshot, StoredSums, VisitColumn } from "../../store/events/part.ts"
 import { readMonths } from "../parts/months.ts"
 import { summarize, usualReports } from "./usual-reports.ts"
 
@@ -25,14 +24,14 @@ const READ_AHEAD: readonly VisitColumn[] = ["entry_page", "exit_page", "source",
  * the cache, of which three quarters are used. The caller may pause or stop after any step.
  */
 export function* warmUp(reader: EventReader, cacheBytes: number): Generator<void> {
-  const siteId = reader.fullestSite()
-  const snapshot = reader.snapshot(siteId ?? 0)
+  const siteId = reader.fullestSite() ?? 0
+  const snapshot = reader.snapshot(siteId)
   yield
   const latest = latestParts(snapshot)
   const newest = snapshot.parts.reduce((newest, { id = 0 }) => Math.max(newest, id), 0)
   const room = createRoom(cacheBytes * 0.75)
   for (const part of latest.filter(({ visits }) => room.takes(visits * BYTES_PER_VISIT))) {
-    summarize(snapshot, part)
+    summarize({ ...snapshot, ...apart() }, part)
     yield
   }
   const read = latest.filter(({ visits, events }) => room.takes(visits * MORE_BYTES_PER_VISIT + events * BYTES_PER_EVENT))
@@ -40,10 +39,9 @@ export function* warmUp(reader: EventReader, cacheBytes: number): Generator<void
     readAhead(part)
     yield
   }
-  if (read.length > 0) yield* usualReports(snapshot, read[0]!)
-  if (read.length > 0) yield* usualReports(snapshot, read.at(-1)!, secondHalf(read.at(-1)!))
-  yield* readMonths(reader.snapshot(snapshot.siteId), cacheBytes * SUMS_SHARE)
-  yield* readOthers(reader, snapshot.siteId, { read: new Set(latest.map(({ id }) => id)), newest, room })
+  yield* usualReports(sampling(reader, siteId, read.length))
+  yield* readMonths(reader.snapshot(siteId), cacheBytes * SUMS_SHARE)
+  yield* readOthers(reader, siteId, { read: new Set(latest.map(({ id }) => id)), newest, room })
 }
 
 interface Others {
@@ -65,8 +63,30 @@ function* readOthers(reader: EventReader, siteId: number, { read, newest, room }
   }
 }
 
-/** Returns a range that cuts a part, as 30 days cut the oldest one that they touch. */
-const secondHalf = ({ minStart, maxStart, maxAt }: Part): Range => ({ from: Math.floor((minStart + maxStart) / 2), to: maxAt + 1 })
+/** Number of the newest parts that the usual reports read. They are enough for a month that is inside the range. */
+const NEWEST = 3
+
+/** Returns the function that opens snapshots of the newest and the oldest of the last `count` parts. Their reports are kept together. */
+function sampling(reader: EventReader, siteId: number, count: number): () => Snapshot {
+  const kept = apart()
+  return () => {
+    const snapshot = reader.snapshot(siteId)
+    const latest = latestParts(snapshot).slice(0, count)
+    return { ...snapshot, ...kept, parts: latest.filter((_, place) => place < NEWEST || place === latest.length - 1).reverse() }
+  }
+}
+
+/** Returns what keeps reports apart from those of people: a month of which only some segments are read would seem to be read already. */
+function apart(): Pick<Snapshot, "results"> & { sums: StoredSums } {
+  const kept = new Map<string, unknown>()
+  return {
+    results: {
+      get: (key, version) => kept.get(`${key} ${version}`),
+      set: (key, version, result) => void kept.set(`${key} ${version}`, result),
+    },
+    sums: { find: () => undefined, names: () => [], set: () => {} },
+  }
+}
 
 /** Returns the parts of the last 30 days, the newest first. */
 function latestParts({ parts }: Snapshot): Part[] {

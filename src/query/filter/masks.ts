@@ -120,6 +120,9 @@ export function markRows(mask: Uint8Array, rows: Uint32Array, count: number): vo
   for (let i = 0; i < count; i++) mask[rows[i]!] = 1
 }
 
+/** Smallest size of a mask in a pool. */
+const MIN_MASK = 4_096
+
 /** Reusable masks: a report over many parts allocates only those of one part. */
 export class MaskPool {
   private readonly buffers: Uint8Array[] = []
@@ -128,7 +131,7 @@ export class MaskPool {
   /** Returns a mask of a length, with undefined contents. */
   take(length: number): Uint8Array {
     const buffer = this.buffers[this.used]
-    const fitting = buffer && buffer.length >= length ? buffer : new Uint8Array(Math.max(length, 65_536))
+    const fitting = buffer && buffer.length >= length ? buffer : new Uint8Array(Math.max(length, MIN_MASK))
     this.buffers[this.used++] = fitting
     return fitting.subarray(0, length)
   }

@@ -107,7 +107,7 @@ export function openMeasures(context: MeasureContext, returning: Int32Array): Me
     groupAudienceChosen,
     revenue: openRevenue(context),
     pages: pageTimes(rows, {
-      pages: Math.max(1, snapshot.dictionary("page").size),
+      pages: () => Math.max(1, snapshot.dictionary("page").size),
       size: () => chosen.index.size,
       hasMedian: query.metrics.includes("time_on_page_median"),
     }),
@@ -234,8 +234,10 @@ export const isOfConversions = (grouping: Grouping): boolean =>
   grouping.by === "dimension" && (grouping.dimension === "goal" || grouping.dimension === "event" || grouping.dimension === "property")
 
 function openRevenue({ snapshot, query, chosen }: MeasureContext): RevenueSums {
-  const currencies = snapshot.dictionary("currency")
-  return revenueSums(chosen, currencies.find(query.site.revenueCurrency), Math.max(1, currencies.size))
+  return revenueSums(chosen, () => {
+    const currencies = snapshot.dictionary("currency")
+    return { own: currencies.find(query.site.revenueCurrency), size: Math.max(1, currencies.size) }
+  })
 }
 
 const VITALS: Partial<Record<Metric, Vital>> = { lcp_p75: "lcp", inp_p75: "inp", fcp_p75: "fcp", ttfb_p75: "ttfb", cls_p75: "cls" }

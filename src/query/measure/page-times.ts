@@ -32,7 +32,8 @@ interface Sums {
 }
 
 export interface PageTimesOptions {
-  pages: number
+  /** Returns a number greater than that of every page. Called when the first part is read. */
+  pages: () => number
   size: () => number
   /** Whether medians are requested. Only then single values are kept. */
   hasMedian: boolean
@@ -41,7 +42,7 @@ export interface PageTimesOptions {
 export function pageTimes(rows: PageRows, { pages, size, hasMedian }: PageTimesOptions): PageTimes {
   const [values, valueGroups, depthBuffer, engagedBuffer] = [new NumberBuffer(), new NumberBuffer(), new NumberBuffer(), new NumberBuffer()]
   const perVisit = groupedValues()
-  const scrolls = createScrolls(pages)
+  let scrolls: ReturnType<typeof createScrolls> | undefined
   let sums = grown(NOTHING, 0)
   let before = 1
   return {
@@ -52,6 +53,7 @@ export function pageTimes(rows: PageRows, { pages, size, hasMedian }: PageTimesO
       const out = { values: values.room(grouped.count), groups: valueGroups.room(grouped.count) }
       const count = addTimes(grouped, part.event("visit"), dense, sums, before, out)
       if (hasMedian) perVisit.add(out.groups, out.values, count, size())
+      scrolls ??= createScrolls(pages())
       scrolls(part, grouped, dense.depth, before, sums)
       before += part.visits
     },

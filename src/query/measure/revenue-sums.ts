@@ -22,10 +22,25 @@ interface Sums {
   count: Uint32Array
 }
 
-/** Creates the sums. `currency` is the dictionary number of the site's currency, undefined if it never occurred; `currencies` is greater than all. */
-export function revenueSums(chosen: Chosen, currency: number | undefined, currencies: number): RevenueSums {
+/** The currencies of a site by dictionary number. */
+interface Currencies {
+  /** That of the site; undefined if it never occurred. */
+  own: number | undefined
+  /** Greater than all. */
+  size: number
+}
+
+/** Creates the sums. The currencies are looked up when they are first needed, because most reports are not about revenue. */
+export function revenueSums(chosen: Chosen, find: () => Currencies): RevenueSums {
   const lists = groupedLists(chosen)
-  const occurred = new Uint8Array(currencies)
+  let found: (Currencies & { occurred: Uint8Array }) | undefined
+  const currencies = () => {
+    if (!found) {
+      const { own, size } = find()
+      found = { own, size, occurred: new Uint8Array(size) }
+    }
+    return found
+  }
   let sums: Sums = { total: new Float64Array(0), count: new Uint32Array(0) }
   return {
     read(part) {
@@ -34,7 +49,8 @@ export function revenueSums(chosen: Chosen, currency: number | undefined, curren
       const list = candidates(part, chosen, lists)
       const { rows, groups, count } = lists.grouped(part, list, "event")
       sums = { total: grownSums(sums.total, chosen.index.size), count: grownNumbers(sums.count, chosen.index.size) }
-      addRevenue({ rows, groups, count }, revenue, currency ?? NONE, sums, occurred)
+      const { own = NONE, occurred } = currencies()
+      addRevenue({ rows, groups, count }, revenue, own, sums, occurred)
     },
     take: () =>
       takeFigures(chosen.index.size, 2, (group, place) => {
@@ -51,19 +67,21 @@ export function revenueSums(chosen: Chosen, currency: number | undefined, curren
       })
     },
     currencies: {
-      take: () =>
-        takeFigures(currencies, 1, (id) => {
+      take() {
+        const { size, occurred } = currencies()
+        return takeFigures(size, 1, (id) => {
           const figure = occurred[id]!
           occurred[id] = 0
           return figure
-        }),
+        })
+      },
       add({ groups }) {
-        for (const id of groups) occurred[id] = 1
+        for (const id of groups) currencies().occurred[id] = 1
       },
     },
     total: (group) => sums.total[group] ?? 0,
     count: (group) => sums.count[group] ?? 0,
-    others: () => Array.from(occurred.keys()).filter((id) => occurred[id] === 1 && id !== currency),
+    others: () => (found ? Array.from(found.occurred.keys()).filter((id) => found!.occurred[id] === 1 && id !== found!.own) : []),
   }
 }
 

@@ -76,9 +76,12 @@ function segmentBits({ visitorLimit }: Snapshot, months: readonly NamedMonth[], 
 
 function wholeMonths(parts: readonly Part[], range: Range): Part[][] {
   const stored = parts.filter(({ id, events }) => id !== undefined && events > 0)
-  const months = Map.groupBy(stored, ({ minStart }) => new Date(minStart).toISOString().slice(0, 7))
+  const months = Map.groupBy(stored, ({ minStart }) => monthOf(new Date(minStart)))
   return [...months.values()].filter((of) => of.every((part) => isInside(part, range, "event") && isInside(part, range, "visit")))
 }
+
+/** Returns the number of a date's month, counted from the year 0 (UTC). */
+const monthOf = (date: Date): number => date.getUTCFullYear() * 12 + date.getUTCMonth()
 
 /**
  * Reads the stored sums of months into the results of the worker, the newest month first, in steps of one month. Ends when they take more

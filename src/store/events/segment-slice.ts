@@ -1,5 +1,5 @@
 import { firstAtLeast } from "./bytes/ascending.ts"
-import { visitsOf } from "./bytes/event-codes.ts"
+import { addSteps, valuesOf, visitsOf } from "./bytes/event-codes.ts"
 import { type ItemRows, type Items, LazyItems } from "./bytes/items.ts"
 import type { EventColumn, Part, Steps, VisitColumn } from "./part.ts"
 import type { Segment } from "./segment.ts"
@@ -9,6 +9,9 @@ export interface SliceRows {
   first: number
   end: number
 }
+
+/** Number of events up to which a slice decodes its own. The few visits that last across an end of the range need no more. */
+const MAX_DECODED_EVENTS = 4_096
 
 /** The earliest and the latest time of a part, as in `Part`. */
 export type SliceTimes = Pick<Part, "minStart" | "maxStart" | "minAt" | "maxAt">
@@ -67,9 +70,15 @@ export class SegmentSlice implements Part {
     return this.#segment.visit(column).subarray(this.#rows.first, this.#rows.end)
   }
   event(column: EventColumn): Uint32Array {
-    if (column !== "visit") return this.#segment.event(column).subarray(this.#events.first, this.#events.end)
-    this.#visitOf ??= visitsOf(this.#itemRows().firsts)
-    return this.#visitOf
+    if (column === "visit") {
+      this.#visitOf ??= visitsOf(this.#itemRows().firsts)
+      return this.#visitOf
+    }
+    if (this.events <= MAX_DECODED_EVENTS) {
+      const own = this.#decoded(column)
+      if (own) return own
+    }
+    return this.#segment.event(column).subarray(this.#events.first, this.#events.end)
   }
   order(): null {
     return null
@@ -98,6 +107,21 @@ export class SegmentSlice implements Part {
   }
   vitals() {
     return this.#sparse(this.#segment.vitals())
+  }
+
+  /** Returns a column of which the segment need not decode all events. */
+  #decoded(column: EventColumn): Uint32Array | undefined {
+    const { names, pages, itemOf, firsts } = this.#itemRows()
+    if (column === "name") return valuesOf(names, itemOf)
+    if (column === "page") return valuesOf(pages, itemOf)
+    const steps = column === "offset" ? this.steps() : undefined
+    return (
+      steps &&
+      addSteps(
+        Uint32Array.from(itemOf, (_, row) => steps.at(row)),
+        firsts,
+      )
+    )
   }
 
   #itemRows(): ItemRows {

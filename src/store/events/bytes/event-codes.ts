@@ -35,6 +35,13 @@ export function visitsOf(firsts: Uint32Array): Uint32Array {
   return visits
 }
 
+/** Returns the value of each row's item or combination. */
+export function valuesOf(values: Uint32Array, rows: Uint32Array | Uint16Array): Uint32Array {
+  const out = new Uint32Array(rows.length)
+  for (let row = 0; row < rows.length; row++) out[row] = values[rows[row]!]!
+  return out
+}
+
 type Order = Pick<ItemRows, "itemOf" | "firsts">
 
 /** Returns an item for each item that mostly follows it within visits, if there is one. Otherwise it is any item. */

@@ -23,6 +23,7 @@ import {
   exitsOf,
   longestEngagements,
   rowsNamed,
+  valuesOf,
   visitsOf,
 } from "./event-codes.ts"
 import { type ItemRows, MAX_ROWS } from "./items.ts"
@@ -215,12 +216,6 @@ function placesIn<G extends Group>(
 ): (readonly [string, Place])[] {
   const names = Object.keys(groups) as G[] // the keys of a literal
   return names.flatMap((group) => groups[group].map((name, index) => place(group, name, index)))
-}
-
-function valuesOf(values: Uint32Array, rows: Uint32Array | Uint16Array): Uint32Array {
-  const out = new Uint32Array(rows.length)
-  for (let row = 0; row < rows.length; row++) out[row] = values[rows[row]!]!
-  return out
 }
 
 /** The codes of the items of a segment, which are read once. New memory for each segment would take longer than decoding. */
