@@ -40,9 +40,10 @@ function itemPairs(part: Part) {
   )
 }
 
-/** Returns the times of the events of a part, each from the one before. */
+/** Returns the times of the events of a part, each from the one before. Steps that are stored as differences are not read one by one. */
 function steppedTimes(part: Part): number[] {
-  const [visitOf, starts, steps] = [part.event("visit"), part.starts(), part.steps!()!]
+  const [visitOf, starts, steps] = [part.event("visit"), part.starts(), part.steps!()]
+  if (!steps) return Array.from(part.event("offset"), (offset, row) => starts[visitOf[row]!]! + offset)
   let at = 0
   return Array.from(visitOf, (visit, row) => {
     at = (row > 0 && visitOf[row - 1] === visit ? at : starts[visit]!) + steps.at(row)
