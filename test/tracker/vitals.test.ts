@@ -5,7 +5,7 @@ import { openStand, type Stand, type Visit, type VisitOptions } from "./stand.ts
 
 /** Web vitals as a real browser measures them: `/js/vitals.js`, loaded by the tracker for `data-vitals`. */
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 let stand: Stand
 beforeAll(async () => {

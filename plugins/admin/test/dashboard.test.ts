@@ -4,7 +4,7 @@ import { noBrowser, settled, tabTo } from "#plugin/test/browser"
 import { CHECK_TEXTS } from "../ui/system/health-texts.ts"
 import { openConsole, shown } from "./console-pages.ts"
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 const figureOf = (page: Page, label: string) => page.locator(".figure", { hasText: label }).locator(".figure-value").first().textContent()
 

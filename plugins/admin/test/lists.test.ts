@@ -3,7 +3,7 @@ import { expect, setDefaultTimeout, test } from "bun:test"
 import { noBrowser, settled } from "#plugin/test/browser"
 import { openConsole, shown } from "./console-pages.ts"
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 test.skipIf(noBrowser)("keeps the filters of a list in the URL, and announces its order", async () => {
   await using stand = await openConsole()

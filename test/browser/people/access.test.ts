@@ -6,7 +6,7 @@ import { openMailbox } from "../../mailbox.ts"
 import { noBrowser } from "../browser.ts"
 import { ADA, openAccess, tabTo } from "./access-stand.ts"
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 /** Waits until the page's heading has the focus, where a screen reader continues. */
 const headingIsFocused = (page: Page, title: string) =>

@@ -5,7 +5,7 @@ import { openMailbox } from "../../mailbox.ts"
 import { noBrowser } from "../browser.ts"
 import { ADA, openAccess } from "./access-stand.ts"
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
 
