@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { sql } from "../../../../src/store/sql.ts"
+import { bySize } from "../../../size.ts"
 import type { Declared } from "../../openapi/document.ts"
 import { codeOf, fresh, KINDS, type Kind, openWorld, type Person, sceneOf, send, signedIn, type World } from "../scene.ts"
 import { hasRecipe, isPlain, makeCall, named, preparedCall, shortName, unusedRecipes } from "./recipes.ts"
@@ -74,6 +75,15 @@ function refusalOf({ permission, gate, path }: Declared, kind: Kind): string | u
   return RANKS.indexOf(rank) >= RANKS.indexOf(minimum) ? undefined : "forbidden"
 }
 
+/** Whether the ranks between the lowest one that is allowed and the owner are tried as well. */
+const ALL_RANKS = bySize({ check: false, full: true, release: true })
+
+/** Returns the kinds of callers whose calls must succeed, as far as the size of this run tries them. */
+function triedOf(allowed: readonly Kind[]): readonly Kind[] {
+  const lowest = allowed.find((kind) => RANKS.includes(kind))
+  return allowed.filter((kind) => ALL_RANKS || !RANKS.includes(kind) || kind === lowest || kind === "owner")
+}
+
 const STATUS: Readonly<Record<string, number>> = {
   session_required: 401,
   forbidden: 403,
@@ -116,7 +126,7 @@ test.each(named(covered))(
     expect(await leavesAll(world, refuseAll)).toBe(true)
 
     const home = await newHome()
-    for (const { kind } of wanted.filter((one) => one.code === undefined)) {
+    for (const kind of triedOf(wanted.filter(({ code }) => code === undefined).map(({ kind }) => kind))) {
       const scene = sceneOf(world, kind, home)
       const prepared = await preparedCall(operation, scene)
       const answer = await makeCall(operation, scene, prepared)
