@@ -119,7 +119,11 @@ test("shows rounded opens on the badge only if enabled, and nothing of the reque
   const { id } = await stage.make({ slug: "repo", kind: "readme" })
   const badge = async () =>
     (await stage.ask("/p/repo/badge.svg?label=%3Cscript%3E", { headers: { "x-forwarded-host": "evil.example" } })).text()
-  for (let n = 0; n < 1_300; n++) await stage.ask("/p/repo/badge.svg")
+  for (let n = 0; n < 1_300; n++) {
+    await stage.ask("/p/repo/badge.svg")
+    // Beyond 1,000 opens that wait for a busy disk, some would be lost.
+    if (n % 500 === 499) await stage.app.collector.recorded()
+  }
   await stage.folded()
   const neutral = await badge()
   expect(neutral).toBe(await (await stage.ask("/p/nobody/badge.svg")).text())
