@@ -36,7 +36,7 @@ export function extentOf(journal: Journal): Extent {
       return first === Number.POSITIVE_INFINITY ? undefined : first
     },
     *visitStarts(siteId, importId = 0) {
-      for (const { part, kind } of translateErrors(() => openSegments(db, siteId)))
+      for (const { part, kind } of translateErrors(() => [...openSegments(db, siteId)]))
         if (kind === "visits" && part.importId === importId) yield translateErrors(() => part.starts())
       const tail = importId === 0 ? siteTail(siteId) : undefined
       if (tail) yield tail.starts()

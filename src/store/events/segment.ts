@@ -76,11 +76,26 @@ export function listSegmentIds(db: Database, siteId: number, kind: SegmentKind):
 export const segmentById = (db: Database, id: number): SegmentRow =>
   db.query<SegmentRow, [number]>(`select ${FIELDS} from segments where id = ?`).get(id)! // it was listed
 
-/** Lists a site's segments of all kinds whose rows are visits, by start. */
-export function listAllSegments(db: Database, siteId: number): SegmentRow[] {
-  const sql = `select ${FIELDS} from segments
-    where site_id = ? and kind in (${KINDS}) and retired_at is null order by min_start, id`
-  return db.query<SegmentRow, [number]>(sql).all(siteId)
+/** Which segments of a site are listed. Default: all. */
+export interface SegmentChoice {
+  /** Only those that begin before, epoch ms. */
+  startsBefore?: number
+  /** Only those of which visits can be taken back. */
+  isOpen?: boolean
+}
+
+/** Lists the ids of a site's segments of all kinds whose rows are visits, by start. */
+export function listAllSegmentIds(
+  db: Database,
+  siteId: number,
+  { startsBefore = Number.MAX_SAFE_INTEGER, isOpen = false }: SegmentChoice = {},
+): number[] {
+  const sql = `select id from segments where site_id = ? and kind in (${KINDS}) and retired_at is null and min_start < ?
+    ${isOpen ? "and open_until is not null" : ""} order by min_start, id`
+  return db
+    .query<{ id: number }, [number, number]>(sql)
+    .all(siteId, startsBefore)
+    .map(({ id }) => id)
 }
 
 /** Lists the segments of visits of all sites and imports after a segment, in the order of their ids. */

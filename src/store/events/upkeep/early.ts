@@ -153,8 +153,7 @@ export async function dropExpired({ db, append, memory }: Journal, now: number):
 /** Closes the chosen open visits in the segments of a site at once, so that no event takes them back before they are removed. */
 export function closeInSegments(db: Database, siteId: number, choose: Choose, commit: Commit): void {
   const chosen: number[] = []
-  for (const { part, segment, kind } of openSegments(db, siteId)) {
-    if (segment.openUntil === undefined) continue
+  for (const { part, kind } of openSegments(db, siteId, { isOpen: true })) {
     const marks = choose(part, kind)
     const sequences = part.sequences()
     for (let visit = 0; visit < marks.length; visit++) if (marks[visit] === 1) chosen.push(sequences[visit]!)
@@ -167,8 +166,8 @@ export function closeInSegments(db: Database, siteId: number, choose: Choose, co
 export async function settleSegments(db: Database, now: number, commit: Commit): Promise<void> {
   const due = "select distinct site_id as siteId from segments where open_until < ? and retired_at is null"
   for (const { siteId } of db.query<{ siteId: number }, [number]>(due).all(now)) {
-    for (const { segment, part, id, run, kind } of openSegments(db, siteId)) {
-      if (segment.openUntil === undefined || segment.openUntil >= now) continue
+    for (const { segment, part, id, run, kind, openUntil = now } of openSegments(db, siteId, { isOpen: true })) {
+      if (openUntil >= now) continue
       if (part === segment) commit(() => db.query("update segments set open_until = null where id = ?").run(id))
       else commit(await rewrite(db, [id], [{ part }], { run, kind }, now, commit))
       await Bun.sleep(0)

@@ -41,7 +41,7 @@ export function oldVisits(db: Database, sites: readonly SiteLimit[]): OldVisits[
     const tails = new Tails()
     tails.follow(db)
     return sites.map(({ id, before, day }) => {
-      const segments = openSegments(db, id)
+      const segments = [...openSegments(db, id, { startsBefore: before })]
       const ofVisits = SEGMENT_KINDS.map((kind) => {
         const tail = tails.find(laneOf(id, kind))
         const parts = segments.filter((each) => each.kind === kind).map(({ part }) => part)

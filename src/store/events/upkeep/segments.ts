@@ -5,7 +5,7 @@ import { ColumnCache } from "../cache.ts"
 import { hideAgain, lastTaken, readTakenVisits } from "../early-visits.ts"
 import { withoutTaken } from "../masked-part.ts"
 import type { Part } from "../part.ts"
-import { FORMAT, listAllSegments, Segment } from "../segment.ts"
+import { FORMAT, listAllSegmentIds, Segment, type SegmentChoice, segmentById } from "../segment.ts"
 import { spoolSegments } from "../spool/spool.ts"
 import { runStepsYielding } from "../steps.ts"
 import { dropMostSums, dropSums } from "../tables/month-sums.ts"
@@ -45,15 +45,20 @@ interface OpenSegment extends SegmentOptions {
   id: number
 }
 
-/** Opens a site's segments for upkeep, records and those of all imports included. */
-export function openSegments(db: Database, siteId: number): OpenSegment[] {
+/**
+ * Opens a site's segments for upkeep, records and those of all imports included: those that exist at the first step, each when it is reached,
+ * because opening thousands of them holds the thread. Only upkeep replaces segments, one operation after another.
+ */
+export function* openSegments(db: Database, siteId: number, choice: SegmentChoice = {}): Generator<OpenSegment> {
   const cache = new ColumnCache(CACHE_BYTES, false)
-  const segments = listAllSegments(db, siteId).map((row) => ({ row, segment: new Segment(row, db, cache) }))
-  const taken = segments.some(({ segment }) => segment.openUntil !== undefined) ? readTakenVisits(db) : undefined
-  return segments.map(({ row: { id, run, kind }, segment }) => ({
-    ...{ segment, id, run, kind, openUntil: segment.openUntil },
-    part: taken ? withoutTaken(segment, taken.of(laneOf(siteId, kind))) : segment,
-  }))
+  const ids = listAllSegmentIds(db, siteId, choice)
+  const taken = listAllSegmentIds(db, siteId, { ...choice, isOpen: true }).length > 0 ? readTakenVisits(db) : undefined
+  for (const id of ids) {
+    const { run, kind, ...row } = segmentById(db, id)
+    const segment = new Segment({ ...row, run, kind }, db, cache)
+    const part = taken ? withoutTaken(segment, taken.of(laneOf(siteId, kind))) : segment
+    yield { segment, part, id, run, kind, openUntil: segment.openUntil }
+  }
 }
 
 /** Stores a segment that readers do not see yet. Call it in one transaction per segment, so that transactions stay short. */
@@ -145,7 +150,7 @@ export function mergeableSites(db: Database): number[] {
 
 /** Merges runs of small adjacent segments of the same import. */
 export async function mergeSite(db: Database, siteId: number, now: number, commit: Commit): Promise<void> {
-  const closed = openSegments(db, siteId).filter(({ openUntil }) => openUntil === undefined)
+  const closed = [...openSegments(db, siteId)].filter(({ openUntil }) => openUntil === undefined)
   const groups = Map.groupBy(closed, ({ segment, run, kind }) => `${kind} ${segment.importId} ${run}`)
   for (const segments of groups.values()) {
     if (segments.filter(({ segment }) => segment.events < SMALL_EVENTS).length < SMALL_SEGMENTS) continue
@@ -200,8 +205,7 @@ export async function eraseVisits(
   const sales: number[] = []
   let visits = 0
   const taken = lastTaken(db)
-  for (const { segment, part, id, run, kind, openUntil } of openSegments(db, siteId)) {
-    if (segment.minStart >= startsBefore) continue
+  for (const { segment, part, id, run, kind, openUntil } of openSegments(db, siteId, { startsBefore })) {
     await Bun.sleep(0)
     const chosen = choose(part, kind)
     const count = chosen.reduce((sum, each) => sum + each, 0)
