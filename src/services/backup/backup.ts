@@ -285,8 +285,10 @@ export async function openStoresWithBackup(options: SafeStoresOptions): Promise<
   const backUp = async (catalog: Catalog) => {
     safety = (await backupsOver(catalog).create("migration")).id
   }
-  const moveLog: MoveLog = (path, beforeLast) =>
-    inBackupThread<"move-pages">(options.backupWorkerUrl, { do: "move-pages", path, all: beforeLast !== undefined }, beforeLast)
+  const moveLog: MoveLog = (path, beforeLast, isEmptied = false) => {
+    const task = { do: "move-pages", path, all: beforeLast !== undefined, isEmptied } as const
+    return inBackupThread<"move-pages">(options.backupWorkerUrl, task, beforeLast)
+  }
   const stores = await openStores({ ...options, moveLog, backUp: options.backUpBeforeMigrating ? backUp : undefined })
   return { ...stores, backups: backupsOver(stores.catalog), safety }
 }

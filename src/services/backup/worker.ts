@@ -22,7 +22,7 @@ export type Task =
   | { do: "publish"; dataDir: string; folder: string; manifest: Manifest }
   | { do: "measure"; path: string }
   | { do: "compact"; path: string }
-  | { do: "move-pages"; path: string; all: boolean }
+  | { do: "move-pages"; path: string; all: boolean; isEmptied: boolean }
   | { do: "count-old"; path: string; sites: readonly SiteLimit[] }
 
 export interface Outcomes {
@@ -71,7 +71,7 @@ function perform(task: Task): unknown {
   if (task.do === "count") return count(task)
   if (task.do === "measure") return measure(task.path)
   if (task.do === "compact") return compact(task.path)
-  if (task.do === "move-pages") return movePages(task.path, task.all ? ask : undefined)
+  if (task.do === "move-pages") return movePages(task.path, task.all ? ask : undefined, task.isEmptied)
   if (task.do === "count-old") return countOld(task)
   if (task.do === "publish") return publish(task)
   return hash(task)

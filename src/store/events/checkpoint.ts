@@ -12,13 +12,13 @@ const MOVES = 5
 
 /**
  * Moves pages from the write-ahead log into the file of an open store while its writer and readers go on. Once few pages are left it waits
- * for `beforeLast` and moves these too; if nothing was written meanwhile, the log can start again. Long readers can prevent that. Returns
- * the kind of the fault that prevented it.
+ * for `beforeLast` and moves these too; if nothing was written meanwhile, the log can start again. Long readers can prevent that. With
+ * `isEmptied`, the log is also emptied, if no one uses it at the moment. Returns the kind of the fault that prevented it.
  */
-export async function movePages(path: string, beforeLast?: () => Promise<void>): Promise<FaultKind | null> {
+export async function movePages(path: string, beforeLast?: () => Promise<void>, isEmptied = false): Promise<FaultKind | null> {
   try {
     const db = translateErrors(() => new Database(path, { readwrite: true, create: false }))
-    const move = () => translateErrors(() => db.query("pragma wal_checkpoint(passive)").get())
+    const move = (mode = "passive") => translateErrors(() => db.query(`pragma wal_checkpoint(${mode})`).get())
     const left = () => translateErrors(() => logPages(db)).left
     try {
       for (const pragma of ["busy_timeout = 0", "synchronous = full", "wal_autocheckpoint = 0"])
@@ -27,6 +27,7 @@ export async function movePages(path: string, beforeLast?: () => Promise<void>):
       if (!beforeLast || left() > FEW_PAGES) return null
       await beforeLast()
       move()
+      if (isEmptied) move("truncate")
       return null
     } finally {
       db.close()

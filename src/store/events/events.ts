@@ -7,6 +7,7 @@
  * change becomes visible in one transaction.
  */
 import type { Database } from "bun:sqlite"
+import { statSync } from "node:fs"
 import type { MigrationList } from "../migrations.ts"
 import { type LogPages, logPages } from "./checkpoint.ts"
 import { openDatabase } from "./database.ts"
@@ -100,7 +101,7 @@ interface EventStoreOptions {
 type SiteKeyOf = (siteId: number) => Promise<Uint8Array>
 
 /** Moves pages from the log of a store into its file, as `movePages` does. */
-export type MoveLog = (path: string, beforeLast?: () => void) => Promise<FaultKind | null>
+export type MoveLog = (path: string, beforeLast?: () => void, isEmptied?: boolean) => Promise<FaultKind | null>
 
 const TAIL_BYTES = 32 << 20
 
@@ -147,21 +148,26 @@ function createStore(journal: Journal, { tailBytes, moveLog }: StoreOptions): Ev
 
   const checkpoint = (mode: "passive" | "truncate") => translateErrors(() => db.run(`pragma wal_checkpoint(${mode})`))
 
-  /** Moves the log into the file. With `moved`, events wait while the last pages are moved and while it runs. */
-  async function moveIntoFile(moved?: () => void): Promise<void> {
+  const logBytes = () => statSync(logOf(db.filename)).size
+
+  /** Moves the log into the file. Events wait while the last pages are moved, unless only most are, and while the log is emptied. */
+  async function moveIntoFile(share: "most" | "all", isEmptied = false): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const hold = () => {
       held = promise
+      journal.isEmptying = isEmptied
     }
     try {
       if (!moveLog) checkpoint("passive")
-      else if (translateErrors(() => logPages(db)).left > 0) {
-        const fault = await moveLog(db.filename, moved && hold)
+      else if (isEmptied ? logBytes() > 0 : translateErrors(() => logPages(db)).left > 0) {
+        const fault = await moveLog(db.filename, share === "all" ? hold : undefined, isEmptied)
         if (fault) throw new StoreFault(fault, "The log of the event store could not be moved into its file")
       }
-      moved?.()
+      // Usually the other thread has emptied it: this one would wait for the file system, the longer the larger the log was.
+      if (isEmptied && logBytes() > 0) checkpoint("truncate")
     } finally {
       held = undefined
+      journal.isEmptying = false
       resolve()
     }
   }
@@ -237,8 +243,8 @@ function createStore(journal: Journal, { tailBytes, moveLog }: StoreOptions): Ev
     },
     exempt: (values) => journal.exempt(values),
     checkpoint,
-    emptyLog: () => moveIntoFile(() => checkpoint("truncate")),
-    moveLog: (share) => moveIntoFile(share === "all" ? () => {} : undefined),
+    emptyLog: () => moveIntoFile("all", true),
+    moveLog: (share) => moveIntoFile(share),
     held: () => held,
     logPages: () => translateErrors(() => logPages(db)),
     onSealDue: pressure.onSealDue,

@@ -7,8 +7,12 @@ import type { ExemptValues } from "./writer.ts"
 /** The setting of the connection between two transactions. */
 const SYNCED = "pragma synchronous = full"
 
-/** Number of attempts and pause between them: about 100 ms together, because on a busy machine the thread with the lock waits for a core. */
+/**
+ * Number of attempts and pause between them: about 100 ms together, because on a busy machine the thread with the lock waits for a core; and
+ * several seconds while another thread of ours empties the log.
+ */
 const LOCK_TRIES = 1_000
+const EMPTYING_TRIES = 50_000
 const LOCK_PAUSE_MS = 0.1
 const pause = new Int32Array(new SharedArrayBuffer(4))
 
@@ -16,8 +20,8 @@ const pause = new Int32Array(new SharedArrayBuffer(4))
  * Retries while the store is locked for a moment. A reader that finds the log being written takes the writer's lock briefly to read
  * again. If the lock is held longer, another program has it, and the caller gets the fault.
  */
-function retryWhileLocked<T>(begin: () => T): T {
-  for (let left = LOCK_TRIES; ; left--) {
+function retryWhileLocked<T>(begin: () => T, tries: number): T {
+  for (let left = tries; ; left--) {
     try {
       return translateErrors(begin)
     } catch (error) {
@@ -33,6 +37,8 @@ export class Journal {
   #isExempt: ExemptValues = () => false
   #memory: Memory
   #isStale = false
+  /** Whether another thread empties the log, for which it has the lock. */
+  isEmptying = false
 
   constructor(db: Database) {
     this.db = db
@@ -48,8 +54,12 @@ export class Journal {
     return this.#memory
   }
 
+  get #tries(): number {
+    return this.isEmptying ? EMPTYING_TRIES : LOCK_TRIES
+  }
+
   /** Runs a transaction that does not change memory. */
-  commit: Commit = (work) => retryWhileLocked(() => this.db.transaction(work).immediate())
+  commit: Commit = (work) => retryWhileLocked(() => this.db.transaction(work).immediate(), this.#tries)
 
   /** The same, but does not wait for the disk. */
   append: Commit = (work) => this.#unsynced(() => this.commit(work))
@@ -81,7 +91,7 @@ export class Journal {
 
   #changed<T>(work: () => T): T {
     // `query` caches the prepared statement; `run` would parse it again for every group commit.
-    retryWhileLocked(() => this.db.query("begin immediate").run())
+    retryWhileLocked(() => this.db.query("begin immediate").run(), this.#tries)
     try {
       const result = work()
       this.db.query("commit").run()

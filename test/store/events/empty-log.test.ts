@@ -21,26 +21,78 @@ function write(store: EventStore, events: number): void {
   })
 }
 
-test("another thread moves the log, and it is empty afterwards", async () => {
+const size = (path: string): number => statSync(`${path}-wal`).size
+
+test("another thread moves the log and empties it, for which events wait", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "events.db")
-  const moved: string[] = []
-  const store = openEventStore(path, {
+  const sizes: number[] = []
+  const store: EventStore = openEventStore(path, {
     now: NOON,
-    moveLog: async (file) => {
-      moved.push(file)
-      return movePages(file)
+    moveLog: async (file, beforeLast, isEmptied) => {
+      const fault = await movePages(file, beforeLast && (async () => beforeLast()), isEmptied)
+      sizes.push(size(path))
+      expect(store.held()).toBeDefined()
+      return fault
     },
   })
-  await store.emptyLog()
-  expect(statSync(`${path}-wal`).size).toBe(0)
-  await store.emptyLog()
-  expect(moved).toEqual([path])
   write(store, 5_000)
   expect(store.logPages().left).toBeGreaterThan(500)
   await store.emptyLog()
-  expect(moved).toEqual([path, path])
-  expect(statSync(`${path}-wal`).size).toBe(0)
+  expect([sizes, size(path), store.held()]).toEqual([[0], 0, undefined])
+  write(store, 1)
+  await store.emptyLog()
+  expect([sizes, size(path)]).toEqual([[0, 0], 0])
+  store.close()
+})
+
+test("the log is emptied by the writer if a reader prevented the other thread from it", async () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "events.db")
+  using reader = new Database(path, { create: true })
+  const sizes: number[] = []
+  const store: EventStore = openEventStore(path, {
+    now: NOON,
+    moveLog: async (file, beforeLast, isEmptied) => {
+      const during = async () => {
+        beforeLast?.()
+        write(store, 1)
+        reader.run("begin")
+        reader.query("select count(*) from log").get()
+      }
+      const fault = await movePages(file, beforeLast && during, isEmptied)
+      sizes.push(size(path))
+      reader.run("rollback")
+      return fault
+    },
+  })
+  write(store, 5_000)
+  await store.emptyLog()
+  expect(sizes[0]).toBeGreaterThan(0)
+  expect(size(path)).toBe(0)
+  store.close()
+})
+
+test("a write waits until the other thread has emptied the log", async () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "events.db")
+  const store: EventStore = openEventStore(path, {
+    now: NOON,
+    moveLog: async (_, beforeLast) => {
+      beforeLast?.()
+      // Longer than the writer waits for any other lock, in another process because the wait blocks this thread.
+      const code = `const { Database } = require("bun:sqlite"); const db = new Database(process.argv[1]); db.run("begin immediate");
+        console.log("locked"); setTimeout(() => { db.run("rollback"); db.close() }, 1_000)`
+      const child = Bun.spawn([process.execPath, "-e", code, path], { stdout: "pipe" })
+      await child.stdout.getReader().read()
+      write(store, 1)
+      await child.exited
+      return null
+    },
+  })
+  write(store, 10)
+  await store.emptyLog()
+  expect(store.facts().hotRows).toBe(11)
   store.close()
 })
 
