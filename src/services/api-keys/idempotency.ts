@@ -3,6 +3,7 @@ import { AppError } from "../../domain/error.ts"
 import { API } from "../../domain/limits.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import {
+  deleteIdempotentAnswer,
   deleteIdempotentAnswers,
   deleteIdempotentParts,
   findIdempotentAnswer,
@@ -17,7 +18,10 @@ export type StoredResponse = Omit<IdempotentAnswer, "body_hash">
 
 /** The right of the first request with an idempotency key to store its response. */
 export interface Claim {
-  /** Stores the response in the transaction of the change, so that a crash leaves both or neither. */
+  /**
+   * Stores the response in the transaction of the change, so that a crash leaves both or neither. Throws `idempotency_in_progress`, so that
+   * nothing changes, if another node has stored the response to the same request.
+   */
   keep(statements: Statements, answer: StoredResponse): Promise<void>
   /** Stores the response of a request that changed nothing, in a transaction of its own. */
   keepAlone(answer: StoredResponse): Promise<void>
@@ -78,12 +82,14 @@ export function createIdempotency({ catalog, clock, secrets }: IdempotencyOption
     },
   }
 
-  /** Returns a stored response. One that was encrypted with another secret key counts as missing. */
+  /** Returns a stored response. One that was encrypted with another secret key is deleted. */
   async function find(scope: string, key: string): Promise<IdempotentAnswer | undefined> {
     const found = await findIdempotentAnswer(catalog, { scope, key, since: clock.now() - RETENTION_MS })
     const body = found && secrets.open(Uint8Array.fromBase64(found.body), answerPlace(scope, key, "answer"))
     const body_hash = found && secrets.open(found.body_hash, answerPlace(scope, key, "body hash"))
-    return found && body && body_hash && { ...found, body_hash, body: new TextDecoder().decode(body) }
+    if (found && body && body_hash) return { ...found, body_hash, body: new TextDecoder().decode(body) }
+    if (found) await deleteIdempotentAnswer(catalog, { scope, key })
+    return undefined
   }
 
   function claimOf({ scope, key, body_hash }: { scope: string; key: string; body_hash: Uint8Array }, release: () => void): Claim {
@@ -93,7 +99,9 @@ export function createIdempotency({ catalog, clock, secrets }: IdempotencyOption
       const body = secrets.seal(new TextEncoder().encode(answer.body), answerPlace(place, key, "answer")).toBase64()
       // Some bodies contain a password, which could be guessed from an unencrypted hash.
       const sealed = secrets.seal(body_hash, answerPlace(place, key, "body hash"))
-      await insertIdempotentAnswer(statements, { scope: place, key, now }, { ...answer, body, body_hash: sealed })
+      const since = now - RETENTION_MS
+      if (!(await insertIdempotentAnswer(statements, { scope: place, key, now, since }, { ...answer, body, body_hash: sealed })))
+        throw inProgress()
     }
     return {
       keep: (statements, answer) => put(statements, scope, answer),

@@ -22,18 +22,26 @@ export async function findIdempotentAnswer(
   return { ...answer, headers: JSON.parse(headers_json) as Record<string, string> } // written here
 }
 
+/** Inserts a response. Returns false if there is one that was created after a moment. */
 export async function insertIdempotentAnswer(
   catalog: Statements,
-  { scope, key, now }: { scope: string; key: string; now: number },
+  { scope, key, now, since }: { scope: string; key: string; now: number; since: number },
   { body_hash, status, headers, body }: IdempotentAnswer,
-): Promise<void> {
-  await catalog.run(sql`
+): Promise<boolean> {
+  const row = await catalog.get(sql`
     insert into idempotent_answers (scope, key, body_hash, status, headers_json, body, created_at)
     values (${scope}, ${key}, ${body_hash}, ${status}, ${JSON.stringify(headers)}, ${body}, ${now})
     on conflict do update set
       body_hash = excluded.body_hash, status = excluded.status, headers_json = excluded.headers_json, body = excluded.body,
-      created_at = excluded.created_at`)
+      created_at = excluded.created_at
+      where created_at <= ${since}
+    returning key`)
+  return row !== undefined
 }
+
+/** Deletes a response, such as one that cannot be decrypted. */
+export const deleteIdempotentAnswer = (catalog: Statements, { scope, key }: { scope: string; key: string }): Promise<void> =>
+  catalog.run(sql`delete from idempotent_answers where scope = ${scope} and key = ${key}`)
 
 /** Deletes at most `limit` responses created up to a moment. */
 export const deleteIdempotentAnswers = (catalog: Statements, until: number, limit: number): Promise<void> =>
