@@ -1,6 +1,6 @@
 /** The program with its events on ClickHouse, as operators start it. */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { writeFileSync } from "node:fs"
+import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type LibsqlServer, libsqlServer } from "../fakes/libsql-server.ts"
 import { BROWSER, temporaryFolder } from "../kit.ts"
@@ -203,6 +203,68 @@ describe.skipIf(!hasClickhouse())("the program with events on ClickHouse", () =>
     expect(doctor.out).toContain("ClickHouse")
     expect(await fourth.end("SIGTERM")).toBe(0)
   })
+
+  test("two processes share everything, and a kill of one whose folder is lost loses nothing that was acknowledged", async () => {
+    await using rows = await libsqlServer(join(folder.path, "rows"))
+    const secret_key = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64")
+    const flag = await configured({ rows_url: rows.url, secret_key })
+    const [dataDir, lost] = [join(folder.path, "data"), join(folder.path, "lost")]
+    await using first = await serving(dataDir, flag)
+    const key = await prepare(dataDir, flag)
+    const without = await configured({ secret_key, clickhouse_database: `cli_${databases}` })
+    const refused = await serveOnce(join(folder.path, "other"), without)
+    expect(refused).toMatchObject({ code: 78, err: expect.stringContaining("Set FOOTFALL_ROWS_URL") })
+    await using second = await serving(lost, flag)
+    const nodes = async () => {
+      const { out } = await footfall(["node", "list", "--data-dir", dataDir, flag, "--json"])
+      return (JSON.parse(out) as { number: number; state: string }[]).map(({ number, state }) => [number, state])
+    }
+    expect(await nodes()).toEqual([
+      [1, "live"],
+      [2, "live"],
+    ])
+    expect(await footfall(["node", "forget", "2", "--data-dir", dataDir, flag])).toMatchObject({
+      code: 64,
+      err: expect.stringContaining("is live"),
+    })
+    let acknowledged = 0
+    const load = async (node: Serving, visitor: number) => {
+      for (let page = 0; ; page++) {
+        try {
+          const body = JSON.stringify({ n: "pageview", u: `https://shop.example/${visitor}/${page}`, d: "shop.example" })
+          const response = await fetch(`${node.address}/api/event`, {
+            method: "POST",
+            headers: { "user-agent": `${BROWSER} ${visitor}` },
+            body,
+          })
+          if (response.status !== 202) return
+          acknowledged++
+        } catch {
+          return // the process was killed
+        }
+        if (node === first && page >= 10) return
+      }
+    }
+    const loads = [load(first, 1), ...[2, 3, 4].map((visitor) => load(second, visitor))]
+    await Bun.sleep(3_000)
+    await second.end("SIGKILL")
+    await Promise.all(loads)
+    rmSync(lost, { recursive: true })
+    const summary = async () => {
+      const response = await fetch(`${first.address}/api/public/v1/sites/1/stats/summary?metrics=pageviews`, { headers: key })
+      return (await response.json()) as { metrics: { pageviews: number }; late_events?: boolean }
+    }
+    // One that was stored and not acknowledged may be there for each sender.
+    const { pageviews } = (await summary()).metrics
+    expect(pageviews - acknowledged).toBeWithin(0, 4)
+    while (!(await summary()).late_events) await Bun.sleep(1_000)
+    expect(await nodes()).toContainEqual([2, "lost"])
+    const forgotten = await footfall(["node", "forget", "2", "--data-dir", dataDir, flag])
+    expect(forgotten).toMatchObject({ code: 0, out: expect.stringContaining("Node 2 was forgotten") })
+    while ((await summary()).late_events) await Bun.sleep(1_000)
+    expect((await summary()).metrics.pageviews).toBe(pageviews)
+    expect(await first.end("SIGTERM")).toBe(0)
+  }, 600_000)
 
   test("moves the events of an existing instance there and back, whenever the command is killed", async () => {
     const flag = await configured()

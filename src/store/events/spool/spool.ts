@@ -191,7 +191,8 @@ function begin(db: Database, node: number, isMove: boolean): void {
 /** Ends the spool, in the transaction of the caller. The store is then as if it had never had one. */
 export function endSpool(db: Database): void {
   for (const table of ["spool", "openings", "visitor_values", "dropped"]) db.run(`delete from ${table}`)
-  db.run("delete from state where key in ('shipped_record', 'node', 'moving')")
+  const keys = ["shipped_record", "node", "moving", "event_ids_shared", "repeated_removal", "repeated_before"]
+  db.query("delete from state where key in (select value from json_each(?))").run(JSON.stringify(keys))
   db.run("drop index visitor_ids_ordinal")
 }
 
