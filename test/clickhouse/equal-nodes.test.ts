@@ -103,7 +103,8 @@ const posted = (period: string): [path: string, body: object][] => [
 ]
 
 /** Removes what each store chooses: ids of visits, pseudonyms of visitors, positions in lists, and when sales were folded. */
-const NAMES = /"(?:id|visit|visitor|person|label|next_cursor|cursor|now|created_at|received_at|updated_at|generated_at|sale_id)":("[^"]*"|\d+|null)/g
+const NAMES =
+  /"(?:id|visit|visitor|person|label|next_cursor|cursor|now|created_at|received_at|updated_at|generated_at|sale_id)":("[^"]*"|\d+|null)/g
 function shown(body: unknown): unknown {
   const unnamed = JSON.parse(JSON.stringify(body).replaceAll(NAMES, '"named":0'))
   // People and visits that are equal otherwise are in the order of their names.
