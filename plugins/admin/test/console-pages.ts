@@ -1,4 +1,3 @@
-import type { Page } from "playwright-core"
 import { openDashboard } from "#plugin/test/browser"
 
 /** Opens the console as an instance administrator. */
@@ -8,5 +7,3 @@ export async function openConsole(options: Parameters<typeof openDashboard>[0] =
   const ask = async <Body>(path: string) => (await stand.instance.api.get(`/api/private/admin/${path}`, undefined, { cookie })).body as Body
   return { ...stand, cookie, ask, [Symbol.asyncDispose]: () => stand[Symbol.asyncDispose]() }
 }
-
-export const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor({ timeout: 10_000 })

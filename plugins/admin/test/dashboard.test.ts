@@ -1,8 +1,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import type { Page } from "playwright-core"
-import { noBrowser, settled, tabTo } from "#plugin/test/browser"
+import { noBrowser, settled, shown, tabTo } from "#plugin/test/browser"
 import { CHECK_TEXTS } from "../ui/system/health-texts.ts"
-import { openConsole, shown } from "./console-pages.ts"
+import { openConsole } from "./console-pages.ts"
 
 setDefaultTimeout(60_000)
 

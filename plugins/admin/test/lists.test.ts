@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 
-import { noBrowser, settled } from "#plugin/test/browser"
-import { openConsole, shown } from "./console-pages.ts"
+import { noBrowser, settled, shown } from "#plugin/test/browser"
+import { openConsole } from "./console-pages.ts"
 
 setDefaultTimeout(60_000)
 

@@ -1,6 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
-import type { Page } from "playwright-core"
-import { noBrowser, openDashboard, overflow, settled, violations } from "#plugin/test/browser"
+import { noBrowser, openDashboard, overflow, settled, shown, violations } from "#plugin/test/browser"
 import cohorts from "../cohorts.ts"
 import type { LeaderResponse, RetentionResponse } from "../responses.ts"
 import { type Deed, eventsOf } from "./kit.ts"
@@ -41,8 +40,6 @@ async function openPeople(looking: { width?: number; theme?: "light" | "dark" } 
     },
   }
 }
-
-const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor({ timeout: 10_000 })
 
 test.skipIf(noBrowser)("the grid shows the counts of the API, and the histogram leads to a person and their visits", async () => {
   await using stand = await openPeople()

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import type { Page } from "playwright-core"
-import { noBrowser, openDashboard, settled } from "#plugin/test/browser"
+import { noBrowser, openDashboard, settled, shown } from "#plugin/test/browser"
 import dashboards from "../dashboards.ts"
 import type { BoardResponse, DataResponse } from "../responses.ts"
 import { SITE, widget } from "./kit.ts"
@@ -25,8 +24,6 @@ const make = async (widgets: object[], name = "Board") =>
   (await api<{ id: number }>("POST", "/dashboards", { name, visibility: "site", widgets })).id
 const boardOf = (id: number) => api<BoardResponse>("GET", `/dashboards/${id}`)
 const placesOf = ({ widgets }: BoardResponse) => widgets.map(({ x, y, w, h }) => [x, y, w, h])
-const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor({ timeout: 10_000 })
-
 const TWO = [
   widget("metric", { metric: "pageviews" }, { w: 3 }),
   widget("breakdown", { dimension: "page", metrics: ["pageviews"] }, { x: 4, h: 4 }),

@@ -1,5 +1,4 @@
 import { expect } from "bun:test"
-import type { Page } from "playwright-core"
 import { openDashboard } from "#plugin/test/browser"
 import imports from "../imports.ts"
 import { PATH, simpleAnalytics } from "./kit.ts"
@@ -32,8 +31,6 @@ export const EXPORT = simpleAnalytics([
   { at: "2026-10-01T10:05:00Z", path: "/pricing", session: "a" },
   { at: "2026-10-02T09:00:00Z", path: "/", session: "b", country: "FR" },
 ])
-
-export const shown = (page: Page, text: string | RegExp, timeout = 10_000) => page.getByText(text).first().waitFor({ timeout })
 
 /** Widths and themes in which screens are checked; the first two at the size `check`. */
 export const EACH_THEME: readonly (readonly [width: number, theme: "light" | "dark"])[] = [

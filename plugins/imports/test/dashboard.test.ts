@@ -4,8 +4,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Page } from "playwright-core"
 import { bySize } from "#plugin/test"
-import { noBrowser, overflow, settled, tabTo, violations } from "#plugin/test/browser"
-import { EACH_THEME, EXPORT, openImports, shown } from "./dashboard-stand.ts"
+import { noBrowser, overflow, settled, shown, tabTo, violations } from "#plugin/test/browser"
+import { EACH_THEME, EXPORT, openImports } from "./dashboard-stand.ts"
 
 setDefaultTimeout(60_000)
 

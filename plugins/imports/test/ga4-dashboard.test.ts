@@ -1,8 +1,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 
 import { analyticsData, google } from "#plugin/test"
-import { noBrowser, openDashboard, overflow, settled, violations } from "#plugin/test/browser"
-import { EACH_THEME, shown } from "./dashboard-stand.ts"
+import { noBrowser, openDashboard, overflow, settled, shown, violations } from "#plugin/test/browser"
+import { EACH_THEME } from "./dashboard-stand.ts"
 import { PATH } from "./kit.ts"
 
 setDefaultTimeout(120_000)
@@ -49,25 +49,25 @@ test.skipIf(noBrowser)("imports a property of a connected Google account, and sh
   await page.getByLabel("Property").waitFor()
   await page.getByLabel("Last day").fill("2026-10-31")
   await page.getByRole("button", { name: "Preview import" }).click()
-  await shown(page, "This preview covers the daily totals.", 30_000)
+  await shown(page, "This preview covers the daily totals.")
   await shown(page, "2 of 2 days with rows will be imported.")
   await page.getByRole("button", { name: "Continue" }).click()
   Object.assign(data, { scenario: "quota_429", after: data.requests.length + 1 })
   await page.getByRole("button", { name: "Start import" }).click()
   await page.waitForURL("**/sites/1/imports/1")
   await stand.instance.runJobs()
-  await shown(page, "Google Analytics allows no more requests for this property now.", 30_000)
+  await shown(page, "Google Analytics allows no more requests for this property now.")
   data.scenario = "ok"
   stand.instance.clock.advance(61 * 60_000)
   await stand.instance.runJobs()
   expect(await stand.instance.api.get(`${PATH}/1`, undefined, { cookie })).toMatchObject({ body: { state: "completed" } })
   await page.reload()
-  await shown(page, "Completed: 2 rows imported. Reports include 2 days.", 30_000)
+  await shown(page, "Completed: 2 rows imported. Reports include 2 days.")
 
   // Totals of whole days cannot be shown as days of another zone.
   await stand.instance.app.instance.sites.update(1, { timezone: "America/New_York" })
   await page.reload()
-  await shown(page, "Completed: 2 rows imported. Reports include none of its days.", 30_000)
+  await shown(page, "Completed: 2 rows imported. Reports include none of its days.")
   await shown(page, "Reports leave them out while the time zone of the site is America/New_York.")
   await looked.open("/sites/1/imports")
   await shown(page, "not in reports: days of Europe/Berlin")
@@ -80,7 +80,7 @@ test.skipIf(noBrowser)("leads to the integrations while no account is connected"
   await using connected = await openConnected("alone")
   await using looked = await connected.look()
   await looked.open("/sites/1/imports/new?source=ga4_api")
-  await shown(looked.page, "Google Analytics is not connected", 30_000)
+  await shown(looked.page, "Google Analytics is not connected")
   await looked.page.getByRole("link", { name: "Open integrations" }).click()
   await looked.page.waitForURL("**/sites/1/integrations")
 })

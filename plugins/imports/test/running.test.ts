@@ -1,8 +1,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import type { Page } from "playwright-core"
 import { bySize, longTest } from "#plugin/test"
-import { noBrowser, overflow, settled, tabTo, violations } from "#plugin/test/browser"
-import { EACH_THEME, EXPORT, openImports, shown } from "./dashboard-stand.ts"
+import { noBrowser, overflow, settled, shown, tabTo, violations } from "#plugin/test/browser"
+import { EACH_THEME, EXPORT, openImports } from "./dashboard-stand.ts"
 import { simpleAnalytics } from "./kit.ts"
 
 /** What happens to an import after it was started, as people see it in a browser. */

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import type { Page } from "playwright-core"
 import { BROWSER } from "#plugin/test"
-import { noBrowser, openDashboard, settled, tabTo } from "#plugin/test/browser"
+import { noBrowser, openDashboard, settled, shown, tabTo } from "#plugin/test/browser"
 import links from "../links.ts"
 import { GOOGLEBOT, PATH } from "./kit.ts"
 
@@ -32,7 +32,6 @@ async function openLinks(role: "editor" | "viewer" | "owner" = "editor") {
   }
 }
 
-const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor({ timeout: 10_000 })
 const final = (page: Page) => page.getByLabel("Final address", { exact: true }).textContent()
 const figureOf = (page: Page, label: string) => page.locator(".figure", { hasText: label }).locator(".figure-value").textContent()
 const slugs = (page: Page) => page.locator("tbody th a").allTextContents()

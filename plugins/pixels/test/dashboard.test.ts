@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import type { Page } from "playwright-core"
 import { BROWSER } from "#plugin/test"
-import { noBrowser, openDashboard, settled, tabTo } from "#plugin/test/browser"
+import { noBrowser, openDashboard, settled, shown, tabTo } from "#plugin/test/browser"
 import pixels from "../pixels.ts"
 import { PIXELS } from "./stage.ts"
 
@@ -26,7 +26,6 @@ async function openPixels(role: "editor" | "viewer" = "editor") {
   }
 }
 
-const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor({ timeout: 10_000 })
 const figureOf = (page: Page, label: string) =>
   page
     .locator(".figure", { has: page.locator(".figure-label", { hasText: new RegExp(`^${RegExp.escape(label)}$`) }) })

@@ -52,7 +52,7 @@ export async function openAccess(settings: Record<string, string> = {}, host = "
       })
       contexts.push(context)
       const page = await context.newPage()
-      page.setDefaultTimeout(8_000)
+      page.setDefaultTimeout(20_000)
       page.on("pageerror", (error) => void faults.push(String(error.stack)))
       page.on("console", (message) => {
         if (message.type() === "error" && !EXPECTED.some((words) => message.text().startsWith(words))) faults.push(message.text())

@@ -4,6 +4,7 @@ import { sql } from "../../../src/store/sql.ts"
 import { identityProvider, type Person as Known } from "../../http/private/sign-in/identity-provider.ts"
 import { openMailbox } from "../../mailbox.ts"
 import { noBrowser } from "../browser.ts"
+import { shown } from "../report/dashboard-stand.ts"
 import { ADA, openAccess, tabTo } from "./access-stand.ts"
 
 setDefaultTimeout(60_000)
@@ -11,8 +12,6 @@ setDefaultTimeout(60_000)
 /** Waits until the page's heading has the focus, where a screen reader continues. */
 const headingIsFocused = (page: Page, title: string) =>
   page.waitForFunction((wanted) => document.activeElement?.localName === "h1" && document.activeElement.textContent === wanted, title)
-
-const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
 
 test.skipIf(noBrowser)("sets up an empty instance by keyboard, up to the page of its first site", async () => {
   await using stand = await openAccess()

@@ -3,11 +3,10 @@ import { TOTP } from "otpauth"
 import type { Page } from "playwright-core"
 import { openMailbox } from "../../mailbox.ts"
 import { noBrowser } from "../browser.ts"
+import { shown } from "../report/dashboard-stand.ts"
 import { ADA, openAccess } from "./access-stand.ts"
 
 setDefaultTimeout(60_000)
-
-const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
 
 /** Adds an authenticator app to the signed-in user's account on the security page. */
 async function addApp(page: Page, now: () => number): Promise<{ totp: TOTP; codes: string[] }> {

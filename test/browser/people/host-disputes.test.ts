@@ -2,8 +2,8 @@ import { expect, setDefaultTimeout, test } from "bun:test"
 
 import { nameServer } from "../../services/oidc/name-server.ts"
 import { noBrowser } from "../browser.ts"
-import { type DashboardStand, openDashboard } from "../report/dashboard-stand.ts"
-import { openAs, shown } from "./site-stand.ts"
+import { type DashboardStand, openDashboard, shown } from "../report/dashboard-stand.ts"
+import { openAs } from "./site-stand.ts"
 
 setDefaultTimeout(40_000)
 

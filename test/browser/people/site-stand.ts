@@ -1,13 +1,10 @@
 import type { Page } from "playwright-core"
 import type { DashboardStand, WatchedPage } from "../report/dashboard-stand.ts"
 
-/** Waits until a text is visible on the page. */
-export const shown = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor({ timeout: 8_000 })
-
 /** Opens a page as an owner. */
 export async function openAs(stand: DashboardStand, path: string): Promise<WatchedPage> {
   const looking = await stand.look({ cookie: await stand.signIn({ role: "owner", isInstanceAdmin: true }) })
-  looking.page.setDefaultTimeout(8_000)
+  looking.page.setDefaultTimeout(20_000)
   await looking.page.goto(stand.origin + path)
   return looking
 }

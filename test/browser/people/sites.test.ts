@@ -2,8 +2,8 @@ import { expect, setDefaultTimeout, test } from "bun:test"
 
 import { noBrowser } from "../browser.ts"
 import { fillSite } from "../report/dashboard-data.ts"
-import { openDashboard } from "../report/dashboard-stand.ts"
-import { ask, openAs, shown } from "./site-stand.ts"
+import { openDashboard, shown } from "../report/dashboard-stand.ts"
+import { ask, openAs } from "./site-stand.ts"
 
 setDefaultTimeout(40_000)
 

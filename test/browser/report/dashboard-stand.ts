@@ -129,8 +129,9 @@ export async function openSignedIn({ role = "owner", ...options }: SignedInOptio
   }
 }
 
-/** Waits until a text is on the page. */
-export const shown = (page: Page, text: string | RegExp): Promise<void> => page.getByText(text).first().waitFor({ timeout: 10_000 })
+/** Waits until a text is on the page, up to a number of milliseconds. */
+export const shown = (page: Page, text: string | RegExp, timeout = 30_000): Promise<void> =>
+  page.getByText(text).first().waitFor({ timeout })
 
 /** Waits until no dialog is open. */
 export const dialogClosed = (page: Page): Promise<void> => page.getByRole("dialog").waitFor({ state: "detached" })

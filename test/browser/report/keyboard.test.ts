@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { TOTP } from "otpauth"
 import type { Page } from "playwright-core"
 import { noBrowser } from "../browser.ts"
-import { ask, shown } from "../people/site-stand.ts"
+import { ask } from "../people/site-stand.ts"
 import { trackRequests } from "../requests.ts"
 import { fillSite } from "./dashboard-data.ts"
-import { type DashboardStand, openDashboard, type WatchedPage } from "./dashboard-stand.ts"
+import { type DashboardStand, openDashboard, shown, type WatchedPage } from "./dashboard-stand.ts"
 
 // The set-up and creating a site, an API key and a goal by keyboard are tested in the files of their screens.
 setDefaultTimeout(60_000)

@@ -3,9 +3,8 @@ import type { Locator, Page, Route } from "playwright-core"
 import { sample } from "../../size.ts"
 import { noBrowser } from "../browser.ts"
 import { ADA, openAccess } from "../people/access-stand.ts"
-import { shown } from "../people/site-stand.ts"
 import { fillSite } from "../report/dashboard-data.ts"
-import { type DashboardStand, openDashboard, type WatchedPage } from "../report/dashboard-stand.ts"
+import { type DashboardStand, openDashboard, shown, type WatchedPage } from "../report/dashboard-stand.ts"
 import { trackRequests } from "../requests.ts"
 
 setDefaultTimeout(60_000)
