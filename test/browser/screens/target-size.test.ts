@@ -181,7 +181,7 @@ async function reachesLast(page: Page): Promise<boolean> {
   const dialog = page.locator("dialog[open]")
   const front = (await dialog.count()) > 0 ? dialog.last() : page.locator("main")
   const last = front.locator("button:enabled:visible, a[href]:visible").last()
-  return last.click({ trial: true, timeout: 4_000 }).then(
+  return last.click({ trial: true, timeout: 15_000 }).then(
     () => true,
     () => false,
   )
