@@ -330,16 +330,13 @@ async function ownDatabase(): Promise<ClickhouseServer> {
 export const serveOthers = ({ app }: TestInstance): Promise<void> =>
   app.instance.catalog.run(sql`insert into organizations (id, name, created_at, updated_at) values (0, 'Others', 0, 0)`)
 
-function jobRunner({ instance: { schedules, jobs, outbox, lease } }: App): () => Promise<void> {
+function jobRunner({ instance: { schedules, jobs, outbox } }: App): () => Promise<void> {
   let isStarted = false
   return async () => {
     if (!isStarted) await Promise.all([schedules.start(), outbox.start()])
     isStarted = true
-    // The clock of a test can pass the time for which a node holds its lease, also while a job runs.
-    await lease?.renew()
     await schedules.tick()
     await jobs.drain()
-    await lease?.renew()
     await outbox.deliver()
   }
 }
