@@ -23,6 +23,12 @@ import { type Choose, type Commit, insertPending, publishSegments } from "./segm
  */
 const EVENTS_PER_COLLECTION = 30_000
 
+/**
+ * Number of events from which on the memory of a replaced tail is freed at once. A tail has about a hundred arrays, and freeing those of a
+ * thousand small tails would take 30 ms in one turn of the event loop.
+ */
+const FREED_EVENTS = 5_000
+
 /** Number of ids that are only in the log and in memory above which they are written to their tables even if nothing is sealed. */
 const MAX_PENDING_IDS = 50_000
 
@@ -57,6 +63,8 @@ export async function sealVisits(journal: Journal, options: SealOptions): Promis
   }, true)
   batch.close()
   await dropReplaced(journal, memory, carried, journal.append)
+  // For what many small segments were built from, and small tails. It runs beside the program.
+  Bun.gc(false)
 }
 
 /** Closes the closed visits of the plans and writes all their segments, which readers do not see yet. Returns the ids of the segments. */
@@ -146,9 +154,9 @@ export async function rewriteTail(
 /** Removes what was replaced from the tails and the log. It takes several steps, which is safe because the visits are closed. */
 async function dropReplaced({ db }: Journal, { tails }: Memory, { floor, visitIds }: Carryover, commit: Commit): Promise<void> {
   await Bun.sleep(0)
-  const former = [...tails.all()]
+  const large = [...tails.all()].filter(({ events }) => events >= FREED_EVENTS)
   await runStepsYielding(tails.dropSealed(floor, visitIds))
-  for (const tail of former) if (tails.find(tail.siteId) !== tail) tail.release()
+  for (const tail of large) if (tails.find(tail.siteId) !== tail) tail.release()
   await Bun.sleep(0)
   while (commit(() => trimLog(db))) await Bun.sleep(0)
 }
