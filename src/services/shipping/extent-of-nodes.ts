@@ -1,5 +1,5 @@
 /** What all nodes have recorded, for questions that are answered without waiting: it is read from ClickHouse before they are asked. */
-import { type Clickhouse, toStoreFault } from "../../store/clickhouse/client.ts"
+import { type Clickhouse, withStoreFault } from "../../store/clickhouse/client.ts"
 import { hasEventsFrom, kindsOf, spanOf } from "../../store/clickhouse/contents.ts"
 import type { EventStore } from "../../store/events/events.ts"
 
@@ -42,7 +42,7 @@ export function extentOfNodes(events: EventStore, clickhouse: Clickhouse): Exten
       hosts = found
     },
     async lastAt(siteId) {
-      const span = await spanOf(clickhouse, siteId, "visits").catch((error) => Promise.reject(toStoreFault(error)))
+      const span = await withStoreFault(spanOf(clickhouse, siteId, "visits"))
       const last = Math.max(span?.lastAt ?? 0, events.lastAt(siteId) ?? 0)
       return last === 0 ? undefined : last
     },

@@ -1,5 +1,5 @@
 /** The people whom the nodes of an instance have identified. All nodes know a person by the same number. */
-import { type Clickhouse, ClickhouseFault, toStoreFault } from "../../store/clickhouse/client.ts"
+import { type Clickhouse, ClickhouseFault, withStoreFault } from "../../store/clickhouse/client.ts"
 import { hasPeople, hasVisitor } from "../../store/clickhouse/erase.ts"
 import { deleteUserIds, sitesWithUserIds, userIdsOf, visitorsOfUser } from "../../store/clickhouse/tallies.ts"
 import type { EventStore } from "../../store/events/events.ts"
@@ -8,23 +8,22 @@ type SharedPeople = Pick<EventStore, "hasPeople" | "personOf" | "peopleOfUser" |
 
 /** Returns the lookups of people, which other nodes may have identified. They reject with a `StoreFault` while ClickHouse cannot be reached. */
 export function peopleOfNodes(events: EventStore, clickhouse: Clickhouse): SharedPeople {
-  const ask = <T>(question: Promise<T>): Promise<T> => question.catch((error) => Promise.reject(toStoreFault(error)))
   return {
-    hasPeople: async (siteId) => (await events.hasPeople(siteId)) || ask(hasPeople(clickhouse, siteId)),
+    hasPeople: async (siteId) => (await events.hasPeople(siteId)) || withStoreFault(hasPeople(clickhouse, siteId)),
     async personOf(siteId, key) {
       const known = await events.personOf(siteId, key)
       if (known !== undefined) return known
       const [number] = await events.numbersOfPeople(siteId, [key])
-      return (await ask(hasVisitor(clickhouse, siteId, number!))) ? number : undefined // a number for each key
+      return (await withStoreFault(hasVisitor(clickhouse, siteId, number!))) ? number : undefined // a number for each key
     },
     async peopleOfUser(siteId, userId) {
-      const [own, all] = [await events.peopleOfUser(siteId, userId), await ask(visitorsOfUser(clickhouse, siteId, userId))]
+      const [own, all] = [await events.peopleOfUser(siteId, userId), await withStoreFault(visitorsOfUser(clickhouse, siteId, userId))]
       return [...new Set([...own, ...all])]
     },
     async userIds(siteId, numbers) {
       const own = await events.userIds(siteId, numbers)
       const missing = numbers.filter((number) => !own.has(number))
-      return new Map([...own, ...(await ask(userIdsOf(clickhouse, siteId, missing)))])
+      return new Map([...own, ...(await withStoreFault(userIdsOf(clickhouse, siteId, missing)))])
     },
     /** Those of lost nodes are only on ClickHouse. They are deleted at a later call when it cannot be reached. */
     async forgetUserIds(stores) {

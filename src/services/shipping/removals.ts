@@ -1,6 +1,6 @@
 /** Removals from an instance whose events are on ClickHouse: from the store of the node, from answers at once, and later from the disks. */
 import { dayNumber } from "../../domain/imported.ts"
-import { type Clickhouse, toStoreFault } from "../../store/clickhouse/client.ts"
+import { type Clickhouse, withStoreFault } from "../../store/clickhouse/client.ts"
 import { quartersOf, spanOf } from "../../store/clickhouse/contents.ts"
 import {
   countVisits,
@@ -62,7 +62,7 @@ export function createRemovals(
   /** Removals and deletions run one after another: without its tombstone, a visit that is still in the store would come back. */
   let latest: Promise<unknown> = Promise.resolve()
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = latest.then(work).catch((error) => Promise.reject(toStoreFault(error)))
+    const result = withStoreFault(latest.then(work))
     latest = result.catch(() => {})
     return result
   }
@@ -169,7 +169,7 @@ export function createRemovals(
         await journal.repeat(repeat)
         await journal.repeatedByLive(signal)
         const replaced = await inTurn(async () => deleteHidden(clickhouse, await journal.isDone(), signal))
-        await partsGone(clickhouse, replaced, signal).catch((error) => Promise.reject(toStoreFault(error)))
+        await withStoreFault(partsGone(clickhouse, replaced, signal))
       },
     },
   }

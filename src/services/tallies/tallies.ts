@@ -1,6 +1,6 @@
 /** The counters of an instance: those of its only node, or of all nodes on ClickHouse, which also has the user ids that they have stored. */
 import type { DropReason } from "../../domain/event.ts"
-import { type Clickhouse, toStoreFault } from "../../store/clickhouse/client.ts"
+import { type Clickhouse, withStoreFault } from "../../store/clickhouse/client.ts"
 import {
   deleteOldTallies,
   deleteTallies,
@@ -59,11 +59,10 @@ export function sharedTallies(events: EventStore, clickhouse: Clickhouse, node: 
   /** In turn, because what is sent while a site is forgotten would come back. */
   let latest: Promise<unknown> = Promise.resolve()
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = latest.then(work).catch((error) => Promise.reject(toStoreFault(error)))
+    const result = withStoreFault(latest.then(work))
     latest = result.catch(() => {})
     return result
   }
-  const ofOthers = <T>(read: Promise<T>): Promise<T> => read.catch((error) => Promise.reject(toStoreFault(error)))
 
   async function sendAll(): Promise<void> {
     for (let changes = events.tallyChanges(SLICE); changes; changes = events.tallyChanges(SLICE)) {
@@ -87,21 +86,21 @@ export function sharedTallies(events: EventStore, clickhouse: Clickhouse, node: 
 
   return {
     async drops(siteId, from, to) {
-      const others = await ofOthers(dropsOfOthers(clickhouse, node, siteId, from, to))
+      const others = await withStoreFault(dropsOfOthers(clickhouse, node, siteId, from, to))
       return summed([...events.drops(siteId, from, to), ...others], ({ day, reason, entry }) => `${day} ${reason} ${entry}`).sort(
         byDayAndCount,
       )
     },
     async samples(siteId) {
-      const others = await ofOthers(samplesOfOthers(clickhouse, node, { siteId, limit: MAX_SAMPLES }))
+      const others = await withStoreFault(samplesOfOthers(clickhouse, node, { siteId, limit: MAX_SAMPLES }))
       return newest([...events.dropSamples(siteId), ...others.map(({ site_id: _, ...sample }) => sample)], MAX_SAMPLES)
     },
     async latestSamples(reason, limit) {
-      const others = await ofOthers(samplesOfOthers(clickhouse, node, { reason, limit }))
+      const others = await withStoreFault(samplesOfOthers(clickhouse, node, { reason, limit }))
       return newest([...events.latestDropSamples(reason, limit), ...others], limit)
     },
     async ingestMinutes(range) {
-      const others = await ofOthers(minutesOfOthers(clickhouse, node, range))
+      const others = await withStoreFault(minutesOfOthers(clickhouse, node, range))
       return summed([...events.ingestMinutes(range), ...others], ({ minute, outcome }) => `${minute} ${outcome}`)
     },
     async forgetOld(before) {

@@ -69,6 +69,9 @@ export class ClickhouseFault extends Error {
 export const toStoreFault = (error: unknown): unknown =>
   error instanceof ClickhouseFault ? new StoreFault("unreachable", error.message, { cause: error }) : error
 
+/** Returns an answer that rejects with the fault of a store when a statement failed. */
+export const withStoreFault = <T>(answer: Promise<T>): Promise<T> => answer.catch((error) => Promise.reject(toStoreFault(error)))
+
 const TIMEOUT_MS = 30_000
 
 /** Settings of every statement. Without the first one, the server would continue a query whose request was closed. */

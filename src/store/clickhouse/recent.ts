@@ -1,18 +1,10 @@
+import type { LatestEvent } from "../../domain/query.ts"
 import type { Clickhouse } from "./client.ts"
 
 /** An event of the last minutes, as live views show it. */
-export interface RecentEvent {
+export interface RecentEvent extends LatestEvent {
   /** Key of its visit. */
   visit: string
-  /** Epoch ms. */
-  at: number
-  name: string
-  page: string
-  hostname: string
-  source: string
-  country: string
-  device: string
-  browser: string
 }
 
 const HOUR_MS = 3_600_000
