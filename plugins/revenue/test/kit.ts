@@ -130,6 +130,7 @@ export async function startShop({
   /** Lets jobs and consumers do what waits, as the running process does within seconds. */
   async function settle(): Promise<void> {
     instance.clock.advance(2_000)
+    await instance.app.instance.lease?.renew()
     // Sales are folded once ClickHouse has their events, if these are there.
     await instance.app.instance.shipped?.shipping.settled()
     await instance.runJobs()

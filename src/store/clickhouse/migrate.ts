@@ -7,6 +7,7 @@ import dropSamples from "./migrations/0004_drop_samples.sql" with { type: "text"
 import ingestMinutes from "./migrations/0005_ingest_minutes.sql" with { type: "text" }
 import userIds from "./migrations/0006_user_ids.sql" with { type: "text" }
 import eventIds from "./migrations/0007_event_ids.sql" with { type: "text" }
+import closed from "./migrations/0008_closed.sql" with { type: "text" }
 
 /** The migrations of the schema, in order. Each is one statement that can be repeated, because changes of a schema have no transactions. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -17,6 +18,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0005_ingest_minutes", sql: ingestMinutes },
   { name: "0006_user_ids", sql: userIds },
   { name: "0007_event_ids", sql: eventIds },
+  { name: "0008_closed", sql: closed },
 ]
 
 const OWNER = "core"

@@ -8,7 +8,7 @@ import type { EventRow, VisitKey, VisitRow } from "./visit-row.ts"
 /** The columns of an inserted row, in the order in which `RowWriter` writes them. */
 export const ROW_COLUMNS: readonly string[] = [
   ...["site_id", "kind", "opened_at", "visit", "opener", "version", "gone", "import_id", "run", "identified", "visitor_kind"],
-  ...["started_at", "sequence", "duration", "length", "pageviews", "events", "interactive", "engaged", "arrival"],
+  ...["started_at", "sequence", "duration", "length", "pageviews", "events", "interactive", "engaged", "arrival", "closed"],
   ...VISIT_PAGES,
   ...TRAITS,
   ...["e.offset", "e.name", "e.page", "e.hostname", "e.title", "e.interactive"],
@@ -43,6 +43,7 @@ export class RowWriter {
     out.uint16(row.interactive)
     out.uint32(row.engaged)
     out.uint32(row.arrival)
+    out.byte(row.closed ? 1 : 0)
     for (const page of row.pages) out.text(page)
     for (const trait of row.traits) out.text(trait)
     this.#events(row.steps)
@@ -102,4 +103,5 @@ export class RowWriter {
 }
 
 /** Bytes of the columns after `gone` when all of them are 0 or empty. */
-const EMPTY_BYTES = 4 + 4 + 8 + 1 + 8 + 8 + 4 + 4 + 2 * 3 + 4 + 4 + VISIT_PAGES.length + TRAITS.length + 6 + 3 * 3 + 1 + VITAL_NAMES.length
+const EMPTY_BYTES =
+  4 + 4 + 8 + 1 + 8 + 8 + 4 + 4 + 2 * 3 + 4 + 4 + 1 + VISIT_PAGES.length + TRAITS.length + 6 + 3 * 3 + 1 + VITAL_NAMES.length

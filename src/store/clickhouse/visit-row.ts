@@ -38,6 +38,8 @@ export interface VisitRow extends VisitKey {
   interactive: number
   engaged: number
   arrival: number
+  /** Whether no event can join the visit, however recently its last one arrived. */
+  closed: boolean
   /** In the order of `VISIT_PAGES`: entry page, exit page, host name of each. */
   pages: readonly string[]
   /** In the order of `TRAITS`. */

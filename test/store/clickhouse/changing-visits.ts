@@ -8,7 +8,7 @@ export const HOUR = 3_600_000
 export const visitOf = (siteId: number, visit: number, more: Partial<VisitRow> = {}): VisitRow => ({
   ...{ siteId, kind: "visits", openedAt: DAY + HOUR + visit, visit, version: 1, importId: 0, run: 0 },
   ...{ opener: 1n, visitor: BigInt(visit) << 40n, visitorKind: "rotating", startedAt: DAY + HOUR + visit, sequence: visit },
-  ...{ duration: 500, pageviews: 1, events: 2, interactive: 1, engaged: 0, arrival: 3 },
+  ...{ duration: 500, pageviews: 1, events: 2, interactive: 1, engaged: 0, arrival: 3, closed: false },
   pages: ["/a", "/a", "example.com", "example.com"],
   traits: TRAITS.map((trait) => (trait === "country" ? "DE" : "")),
   steps: [

@@ -163,6 +163,17 @@ describe.skipIf(!hasClickhouse())("the reader of ClickHouse", () => {
     expect([rows, parts, ...pairs()]).toEqual([2, 1, [2], [500]])
   })
 
+  test("a visit is open for half an hour after its last event arrived, unless it was closed before", async () => {
+    await insert([visitOf(9, 1), visitOf(9, 2, { closed: true })])
+    const [part] = openReader().snapshot(9).parts
+    const arrivedAt = DAY + HOUR + 3_000
+    const openAt = (now: number) => [0, 1].map((row) => part!.isOpen(row, now))
+    expect([openAt(arrivedAt + HOUR / 2), openAt(arrivedAt + HOUR / 2 + 2_000)]).toEqual([
+      [true, false],
+      [false, false],
+    ])
+  })
+
   test("asks for the next slices when a query goes through them in order, each of them once", async () => {
     const days = 6
     await running.clickhouse.run(LARGE_DAYS, { parameters: { day: DAY, days } })

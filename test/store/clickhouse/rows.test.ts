@@ -13,7 +13,7 @@ const HOSTILE = ["'; drop table visits; --", "\\", "\\N", "\t\n\r\0", "{site:UIn
 const visit: VisitRow = {
   ...{ siteId: 7, kind: "visits", openedAt: 1_700_000_000_123, visit: 1_281, version: 3, importId: 0, run: 0 },
   ...{ opener: 2n ** 64n - 1n, visitor: 2n ** 63n + 5n, visitorKind: "user", startedAt: 1_700_000_000_100, sequence: 1_537 },
-  ...{ duration: 90_000, pageviews: 1, events: 2, interactive: 1, engaged: 4_000, arrival: 91 },
+  ...{ duration: 90_000, pageviews: 1, events: 2, interactive: 1, engaged: 4_000, arrival: 91, closed: true },
   pages: ["/a", "/b", "example.com", "example.com"],
   traits: TRAITS.map((trait) => `a ${trait}`),
   steps: [
@@ -53,7 +53,7 @@ describe.skipIf(!hasClickhouse())("rows in ClickHouse", () => {
       ...{ site_id: 7, kind: "visits", import_id: 0, run: 0, opened_at: "1700000000123", visit: "1281", version: "3", gone: 0 },
       ...{ opener: "18446744073709551615", identified: "9223372036854775813", visitor: "9223372036854775813", visitor_kind: "user" },
       ...{ started_at: "1700000000100", sequence: "1537", duration: 90_000, length: 60, pageviews: 1, events: 2, interactive: 1 },
-      ...{ engaged: 4_000, arrival: 91 },
+      ...{ engaged: 4_000, arrival: 91, closed: 1 },
       ...{ entry_page: "/a", exit_page: "/b", entry_page_hostname: "example.com", exit_page_hostname: "example.com" },
       ...Object.fromEntries(TRAITS.map((trait) => [trait, `a ${trait}`])),
       "e.offset": [0, 50, 60],

@@ -108,6 +108,29 @@ describe.skipIf(!hasClickhouse())("shipping visits to ClickHouse", () => {
     expect(await running.clickhouse.rows("select opener, visitor from visits final where pageviews = 2")).toEqual(first)
   })
 
+  test("a visit that closes with its request is shipped as closed, others are open until their time is over or they are sealed", async () => {
+    using life = new ShippingLife(running)
+    const closed = async () =>
+      (await running.clickhouse.rows<{ closed: number }>("select closed from visits final order by visit")).map((row) => row.closed)
+    life.store.write(NOON, (writer) => {
+      life.visit(writer, 1, pageview(NOON))
+      const rotating = writer.visitor(1, DAY, { high: 0, low: 2 })
+      const visit = { rotating, visitor: rotating, visitorKind: "rotating", traits: NO_TRAITS, isComplete: true } as const
+      writer.add(1, writer.openVisit(1, visit, DAY), pageview(NOON - 90 * MINUTE), DAY)
+    })
+    await life.ship()
+    expect(await closed()).toEqual([0, 1])
+    life.store.write(NOON, (writer) => life.visit(writer, 3, pageview(NOON)))
+    life.fate = () => "lost"
+    await life.ship()
+    await life.store.seal(NOON + 40 * MINUTE, true)
+    life.restart()
+    life.fate = () => "stored"
+    await life.ship()
+    // What was sealed before it was shipped comes from its segment.
+    expect(await closed()).toEqual([1, 1, 1])
+  })
+
   test("a large visit is shipped every ten seconds", async () => {
     using life = new ShippingLife(running)
     life.store.write(NOON, (writer) => life.visit(writer, 1, pageview(NOON)))

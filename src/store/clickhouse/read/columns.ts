@@ -26,7 +26,7 @@ const GROUPS = {
 const UNITS: Readonly<Record<string, readonly string[]>> = {
   starts: ["started_at"],
   sequences: ["sequence"],
-  ...Object.fromEntries(VISIT_COLUMNS.map((column) => [`visit ${column}`, [column]])),
+  ...Object.fromEntries([...VISIT_COLUMNS, "closed"].map((column) => [`visit ${column}`, [column]])),
   ...Object.fromEntries(EVENT_COLUMNS.map((column) => [`event ${column}`, column === "visit" ? [] : [`e.${column}`]])),
   ...GROUPS,
 }
@@ -35,6 +35,7 @@ const UNITS: Readonly<Record<string, readonly string[]>> = {
 const BUNDLES: readonly (readonly string[])[] = [
   ["starts", ...["visitor", "duration", "pageviews", "events", "interactive", "engaged"].map((column) => `visit ${column}`)],
   ["visit", "offset", "name", "page", "interactive"].map((column) => `event ${column}`),
+  ["visit arrival", "visit closed"],
 ]
 
 /** Returns a unit and those that are read with it. */

@@ -67,6 +67,7 @@ export class SlicePart implements Part {
     return null
   }
   isOpen(row: number, now: number): boolean {
+    if (this.#uint32("visit closed")[row] === 1) return false
     const lastArrival = this.starts()[row]! + (this.visit("arrival")[row]! + 1) * ARRIVAL_UNIT_MS
     return Math.abs(now - lastArrival) <= VISIT_IDLE_MS
   }

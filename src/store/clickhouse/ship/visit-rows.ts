@@ -3,7 +3,7 @@ import { TRAITS, VISITOR_KINDS } from "../../../domain/visit.ts"
 import { firstAtLeast } from "../../events/bytes/ascending.ts"
 import type { SegmentKind } from "../../events/bytes/lanes.ts"
 import { propertyDictionary } from "../../events/dictionary/texts.ts"
-import { type Part, VISIT_PAGES } from "../../events/part.ts"
+import { ARRIVAL_UNIT_MS, type Part, VISIT_PAGES } from "../../events/part.ts"
 import { sharedSequence } from "../../events/spool/sequences.ts"
 import type { Opening } from "../../events/spool/spool.ts"
 import { VITAL_NAMES } from "../../events/tail/rows.ts"
@@ -74,6 +74,7 @@ export function rowsOf(part: Part, { order, ends }: EventsByVisit, siteId: numbe
       interactive: numbers.interactive[row]!,
       engaged: numbers.engaged[row]!,
       arrival: numbers.arrival[row]!,
+      closed: !part.isOpen(row, starts[row]! + numbers.arrival[row]! * ARRIVAL_UNIT_MS),
       pages: pages.map(({ ids, dictionary }) => text(dictionary, ids[row]!)),
       traits: traits.map((ids, at) => text(TRAITS[at]!, ids[row]!)),
       steps,
