@@ -90,7 +90,9 @@ export interface LeaseOptions {
 /** Takes the lease. Rejects with exit code 73 while another node holds it, or while several nodes share the catalog. */
 export async function leaseCatalog(catalog: Catalog, options: LeaseOptions): Promise<CatalogLease> {
   const lease = await leaseBesideNodes(catalog, options)
-  const [other] = (await hasNodes(catalog)) ? await listLiveNodes(catalog) : []
+  const live = (await hasNodes(catalog)) ? await listLiveNodes(catalog) : []
+  // A node of this folder was killed, because this process has locked the folder.
+  const other = live.find(({ folder }) => folder !== options.node)
   if (!other) return lease
   await lease.release()
   throw usedBy(other)

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test"
 import { leaseCatalog, openRemoteCatalog } from "../../../src/services/runtime/remote-catalog.ts"
 import type { Catalog } from "../../../src/store/catalog/catalog.ts"
+import { takeNode } from "../../../src/store/catalog/nodes.ts"
 import { sql } from "../../../src/store/sql.ts"
 import { fixedClock } from "../../kit.ts"
 import { openServices } from "../instance.ts"
@@ -43,6 +44,16 @@ test("a second node gets the lease only when the first releases it or stops rene
   // A node that lost the lease cannot release it.
   await second.release()
   await third.renew()
+})
+
+test("a process alone is refused beside a live node, but not beside the one that was killed on its folder", async () => {
+  await using services = await openServices()
+  const { start } = nodesOn(services.catalog)
+  const node = { folder: "a", holder: "1", described: "elsewhere, pid 1", version: "1.0.0", isNewStore: true }
+  await services.catalog.transaction((statements) => takeNode(statements, node))
+  await expect(start("b")).rejects.toMatchObject({ exit: "inUse", message: expect.stringContaining("elsewhere, pid 1") })
+  const lease = await start("a")
+  await lease.release()
 })
 
 test("renews an expired lease if no other node took it", async () => {
