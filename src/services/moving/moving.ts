@@ -3,6 +3,7 @@
  * spool with everything that it contains, and on the way back it first gets what it has dropped since. Both sides are compared before
  * the one transaction that switches. A kill or a failure before it leaves the instance as it was, and the next attempt continues.
  */
+import { dirname } from "node:path"
 import type { Clock } from "../../domain/clock.ts"
 import type { Site } from "../../domain/site.ts"
 import type { Catalog } from "../../store/catalog/catalog.ts"
@@ -21,9 +22,10 @@ import { openEventReader } from "../../store/events/reader.ts"
 import { ownSequence, sharedSequence } from "../../store/events/spool/sequences.ts"
 import type { VisibleImports } from "../imports/visible-imports.ts"
 import type { Report } from "../runtime/control.ts"
-import { ExitFault } from "../runtime/exit.ts"
+import { ExitFault, type ExitName } from "../runtime/exit.ts"
 import type { PluginFacts } from "../runtime/plugins.ts"
 import type { CatalogLease } from "../runtime/remote-catalog.ts"
+import { toExitFault } from "../runtime/store-states.ts"
 import { siteFacts } from "../stats/open-report.ts"
 import { type Comparison, compareVisits, differenceText, VisitorPairs } from "./comparison.ts"
 import { fetchVisits, sendEverything } from "./copying.ts"
@@ -73,20 +75,20 @@ const RENEWAL_MS = 5_000
 
 /** Moves the events. Throws an `ExitFault` that says what to do; nothing is switched then. */
 export async function moveEvents(to: Destination, options: MovingOptions): Promise<Moved> {
-  const { lease, server } = options
+  const { lease } = options
   let lost: unknown
   const renewing = setInterval(() => lease?.renew().catch((error) => (lost = error)), RENEWAL_MS)
   const check = () => {
     if (lost) throw lost
   }
   const own = openEventReader(options.path, { cacheBytes: CACHE_BYTES })
-  const channel = openChannel(options.networkUrl, server)
+  const channel = openChannel(options.networkUrl, options.server)
   const remote = openClickhouseReader({ channel, cacheBytes: CACHE_BYTES, local: own, check })
   try {
     await refuseUnfinished(options)
     return await (to === "clickhouse" ? there : back)({ ...options, own, remote, check })
   } catch (error) {
-    throw toExit(error, server)
+    throw toExit(error, options)
   } finally {
     clearInterval(renewing)
     remote.close()
@@ -118,14 +120,14 @@ export async function releaseSource({
 
 /** Sends everything to ClickHouse again that happened after a moment. Returns the number of visits and records. */
 export async function shipAgain(since: number, options: MovingOptions): Promise<{ visits: number }> {
-  const { events, node, siteKey, server } = options
+  const { events, node, siteKey } = options
   if (events.holding() !== "shipped") throw configuration("The events of this instance are not on ClickHouse")
   events.beginShipping(node, siteKey)
   const visits = events.shipAgain(since)
   try {
     await sendEverything({ ...options, check() {} })
   } catch (error) {
-    throw toExit(error, server)
+    throw toExit(error, options)
   }
   return { visits }
 }
@@ -345,13 +347,13 @@ const differs = (what: string) =>
     `The data folder and ClickHouse differ: ${what}. Nothing was switched. Start the instance once, so that what was interrupted is completed, and try again`,
   )
 
-/** Converts a failure of ClickHouse. The URL can contain a password, so messages contain only the host. */
-function toExit(error: unknown, { url }: ClickhouseServer): unknown {
+/** Converts a failure of ClickHouse or of the store. The URL can contain a password, so messages contain only the host. */
+function toExit(error: unknown, { server, path }: Pick<MovingOptions, "server" | "path">): unknown {
   const isRemote = error instanceof ClickhouseFault || (error instanceof StoreFault && error.kind === "unreachable")
-  if (!isRemote) return error
-  return new ExitFault(
-    "unavailable",
-    `ClickHouse at ${new URL(url).host} failed: ${error.message}. Nothing was switched. Run this command again to continue`,
-    { cause: error },
-  )
+  if (isRemote) return stopped("unavailable", `ClickHouse at ${new URL(server.url).host} failed: ${error.message}`, error)
+  const fault = toExitFault(error, dirname(path))
+  return error instanceof StoreFault && fault instanceof ExitFault ? stopped(fault.exit, fault.message, error) : fault
 }
+
+const stopped = (exit: ExitName, why: string, cause: Error) =>
+  new ExitFault(exit, `${why}. Nothing was switched. Run this command again to continue`, { cause })

@@ -94,6 +94,7 @@ export function toExitFault(error: unknown, dataDir: string): unknown {
     const remedy = `footfall backup list --data-dir ${dataDir}, then footfall backup restore <id> --data-dir ${dataDir}`
     return new ExitFault("damaged", `A store in ${dataDir} is damaged (${causeOf(error)}). Restore a backup: ${remedy}`, { cause: error })
   }
+  if (error.kind === "full") return new ExitFault("storage", `${dataDir} is on a full disk. Free space`, { cause: error })
   if (error.kind === "locked") return new ExitFault("inUse", `Another program has locked a store in ${dataDir}`, { cause: error })
   if (error.kind === "unreachable") return new ExitFault("unavailable", "A server of the instance no longer answers", { cause: error })
   return new ExitFault("storage", `A store in ${dataDir} cannot be used (${causeOf(error)})`, { cause: error })

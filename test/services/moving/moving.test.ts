@@ -5,38 +5,9 @@ import type { Report } from "../../../src/services/runtime/control.ts"
 import { ClickhouseFault, type ClickhouseServer } from "../../../src/store/clickhouse/client.ts"
 import { hasClickhouse, startClickhouse, type TestServer } from "../../store/clickhouse/server.ts"
 import { Stage } from "./stage.ts"
+import { answersTo, eventOf, sendTraffic } from "./traffic.ts"
 
 setDefaultTimeout(600_000)
-
-const PAGES = ["/", "/prices", "/blog/a", "/blog/b"]
-const DAY_MS = 86_400_000
-
-/** Sends the traffic of some days: visits of one to four events, of which some visitors sign in and buy. Some rotating ids are destroyed. */
-async function sendTraffic(stage: Stage, days: number, visitors = 12): Promise<void> {
-  for (let day = 0; day < days; day++) {
-    for (let step = 0; step < 4; step++) {
-      for (let visitor = 1; visitor <= visitors; visitor++) {
-        if (visitor % 4 < step) continue
-        expect(await stage.collect(visitor, eventOf(visitor, step, day))).toBe(202)
-      }
-      stage.clock.advance(20_000)
-    }
-    const { events } = stage.app.instance
-    for (const { siteId, period } of events.visitorPeriods()) if (day % 2 === 0) await events.forgetVisitors(siteId, period)
-    stage.clock.advance(3_600_000)
-    await events.seal(stage.clock.now(), true)
-    stage.clock.advance(DAY_MS - 3_680_000)
-  }
-  await stage.runJobs()
-}
-
-function eventOf(visitor: number, step: number, day: number): object {
-  const u = `https://shop.example${PAGES[(visitor * 3 + step + day) % PAGES.length]}`
-  const user = visitor % 3 === 0 && step > 0 ? { x: `user ${visitor}` } : {}
-  if (step < 2) return { n: "pageview", u, ...user, ...(visitor % 2 && { r: "https://news.example/" }) }
-  const order = visitor % 2 ? { order_id: `${day}-${visitor}-${step}` } : {}
-  return { n: "Purchase", u, ...user, p: { plan: `plan ${visitor % 3}`, ...order }, $: { amount: 9.5, currency: "EUR" } }
-}
 
 const SITE = "/api/private/sites/1"
 const RANGE = "from=2026-11-20&to=2026-11-30"
@@ -57,30 +28,7 @@ const REPORTS = [
   `${SITE}/cohorts/2/members`,
 ]
 
-/** Returns the answers without the pseudonyms, which differ between engines. */
-async function answers(stage: Stage): Promise<{ path: string; status: number; body: unknown }[]> {
-  const found: Awaited<ReturnType<typeof answers>> = []
-  for (const path of REPORTS) {
-    const { status, body } = await stage.send("GET", path)
-    found.push({ path, status, body: withoutNames(body) })
-  }
-  return found
-}
-
-/**
- * Replaces what an engine names in its own way: pseudonyms by how often they occur, and sales without an order ID by their kind. People
- * who are equal otherwise are listed by their pseudonyms.
- */
-function withoutNames(body: unknown): unknown {
-  const text = (JSON.stringify(body) ?? "null").replace(/"event:\d+"/g, '"event"')
-  const counts = Map.groupBy(text.match(NAME) ?? [], (name) => name)
-  return JSON.parse(
-    text.replace(NAME, (name) => `"${counts.get(name)!.length} times"`),
-    (key, value) => (key === "data" && value[0]?.person !== undefined && value[0].label !== undefined ? sorted(value) : value),
-  )
-}
-const sorted = (items: readonly unknown[]): string[] => items.map((item) => JSON.stringify(item)).sort()
-const NAME = /"[0-9a-f]{16}"/g
+const answers = (stage: Stage) => answersTo(stage, REPORTS)
 
 describe.skipIf(!hasClickhouse())("moving events", () => {
   let running: TestServer

@@ -1,10 +1,11 @@
 /** An instance that is stopped and started again with its events in the data folder or on ClickHouse, and moved in between. */
+import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { loadConfig } from "../../../config/load.ts"
 import { plugins } from "../../../plugins/index.ts"
 import { type App, createApp } from "../../../src/app.ts"
 import { openInstance } from "../../../src/services/instance/instance.ts"
-import { type MovingOptions, moveEvents } from "../../../src/services/moving/moving.ts"
+import { type Destination, type MovingOptions, moveEvents } from "../../../src/services/moving/moving.ts"
 import { placesIn } from "../../../src/services/runtime/data-folder.ts"
 import { type ClickhouseServer, createClickhouse } from "../../../src/store/clickhouse/client.ts"
 import { operatorActor } from "../../../src/wiring/account-settings.ts"
@@ -12,12 +13,67 @@ import { instanceOptions } from "../../../src/wiring/settings.ts"
 import { type LibsqlServer, libsqlServer } from "../../fakes/libsql-server.ts"
 import { BROWSER, cookieOf, fixedClock, memoryLog, random, temporaryFolder, WORKERS } from "../../kit.ts"
 import { sendDirectly } from "../../store/clickhouse/chdb.ts"
+import type { Step } from "./move-and-die.ts"
+
+/** Where a stage is, which another process can be told. */
+export interface StagePlace {
+  dataDir: string
+  catalogUrl: string
+  server: ClickhouseServer
+  /** Time of its clock. */
+  now: number
+}
+
+type StageClock = ReturnType<typeof fixedClock>
+
+function optionsOf({ dataDir, catalogUrl, server }: StagePlace, engine: Destination, clock: StageClock) {
+  const flags = { data_dir: dataDir, catalog_url: catalogUrl, store_user_ids_allowed: "true", backup_time: "off" }
+  const { url, user, password, database } = server
+  const environment: Record<string, string> =
+    engine === "embedded"
+      ? {}
+      : {
+          FOOTFALL_CLICKHOUSE_URL: url,
+          FOOTFALL_CLICKHOUSE_USER: user,
+          FOOTFALL_CLICKHOUSE_PASSWORD: password,
+          FOOTFALL_CLICKHOUSE_DATABASE: database,
+        }
+  const { config, described } = loadConfig({ flags, environment, workingDirectory: dataDir, plugins })
+  return {
+    ...{ config, described, plugins, version: "0.0.0-test", clock, log: memoryLog(), random, workers: WORKERS },
+    ...{ hashing: { niceness: 0, cost: { memory: 64, passes: 1, blocks: 2 } }, hasWarmWorker: false },
+  } as const
+}
+
+/** Opens a stopped instance as the command does, and runs work on its events. */
+export async function whileStopped<T>(
+  place: StagePlace,
+  work: (options: MovingOptions) => Promise<T>,
+  clock = fixedClock(new Date(place.now).toISOString()),
+): Promise<T> {
+  const options = instanceOptions(optionsOf(place, "clickhouse", clock))
+  const instance = await openInstance({ ...options, isMoving: true })
+  try {
+    return await work({
+      ...instance,
+      ...{ plugins: options.plugins, report() {}, clock, path: placesIn(place.dataDir).events },
+      ...{
+        siteKey: instance.siteKeys.siteKey,
+        node: instance.nodes!.own,
+        clickhouse: createClickhouse(place.server, sendDirectly),
+        server: place.server,
+      },
+      networkUrl: WORKERS.network,
+    })
+  } finally {
+    await instance.close()
+  }
+}
 
 export class Stage implements AsyncDisposable {
   readonly #folder = temporaryFolder()
   readonly #server: ClickhouseServer
   readonly clock = fixedClock("2026-11-21T12:00:00Z")
-  readonly log = memoryLog()
   #catalog!: LibsqlServer
   #app: App | undefined
   /** Cookie of the owner. */
@@ -25,6 +81,7 @@ export class Stage implements AsyncDisposable {
 
   private constructor(server: ClickhouseServer) {
     this.#server = server
+    mkdirSync(this.dataDir, { mode: 0o700 })
   }
 
   /** Starts with the events in the data folder, and a site that recognizes people by their user ids. */
@@ -51,28 +108,13 @@ export class Stage implements AsyncDisposable {
     return join(this.#folder.path, "data")
   }
 
-  #options(engine: "embedded" | "clickhouse") {
-    const flags = { data_dir: this.dataDir, catalog_url: this.#catalog.url, store_user_ids_allowed: "true", backup_time: "off" }
-    const { url, user, password, database } = this.#server
-    const environment: Record<string, string> =
-      engine === "embedded"
-        ? {}
-        : {
-            FOOTFALL_CLICKHOUSE_URL: url,
-            FOOTFALL_CLICKHOUSE_USER: user,
-            FOOTFALL_CLICKHOUSE_PASSWORD: password,
-            FOOTFALL_CLICKHOUSE_DATABASE: database,
-          }
-    const { config, described } = loadConfig({ flags, environment, workingDirectory: this.#folder.path, plugins })
-    return {
-      ...{ config, described, plugins, version: "0.0.0-test", clock: this.clock, log: this.log, random, workers: WORKERS },
-      ...{ hashing: { niceness: 0, cost: { memory: 64, passes: 1, blocks: 2 } }, hasWarmWorker: false },
-    } as const
+  get #place(): StagePlace {
+    return { dataDir: this.dataDir, catalogUrl: this.#catalog.url, server: this.#server, now: this.clock.now() }
   }
 
   /** Starts the instance. */
-  async open(engine: "embedded" | "clickhouse"): Promise<App> {
-    this.#app = await createApp(this.#options(engine))
+  async open(engine: Destination): Promise<App> {
+    this.#app = await createApp(optionsOf(this.#place, engine, this.clock))
     return this.#app
   }
 
@@ -86,29 +128,20 @@ export class Stage implements AsyncDisposable {
   }
 
   /** Opens the stopped instance as the command does, and runs work on its events. */
-  async whileStopped<T>(work: (options: MovingOptions) => Promise<T>, changes: Partial<MovingOptions> = {}): Promise<T> {
-    const options = instanceOptions(this.#options("clickhouse"))
-    const instance = await openInstance({ ...options, isMoving: true })
-    try {
-      return await work({
-        ...instance,
-        ...{ plugins: options.plugins, report() {}, clock: this.clock, path: placesIn(this.dataDir).events },
-        ...{
-          siteKey: instance.siteKeys.siteKey,
-          node: instance.nodes!.own,
-          clickhouse: createClickhouse(this.#server, sendDirectly),
-          server: this.#server,
-        },
-        networkUrl: WORKERS.network,
-        ...changes,
-      })
-    } finally {
-      await instance.close()
-    }
+  whileStopped<T>(work: (options: MovingOptions) => Promise<T>, changes: Partial<MovingOptions> = {}): Promise<T> {
+    return whileStopped(this.#place, (options) => work({ ...options, ...changes }), this.clock)
   }
 
-  move(to: "clickhouse" | "embedded", changes: Partial<MovingOptions> = {}) {
+  move(to: Destination, changes: Partial<MovingOptions> = {}) {
     return this.whileStopped((options) => moveEvents(to, options), changes)
+  }
+
+  /** Moves the events in another process, which kills itself at a step. Resolves with the signal that ended it. */
+  async moveAndDie(to: Destination, step: Step): Promise<string | number | null> {
+    const file = join(import.meta.dir, "move-and-die.ts")
+    const child = Bun.spawn([process.execPath, file, JSON.stringify(this.#place), to, step], { stdout: "inherit", stderr: "inherit" })
+    await child.exited
+    return child.signalCode
   }
 
   /** Runs a statement in the database of the instance. */
@@ -129,6 +162,12 @@ export class Stage implements AsyncDisposable {
     const body = JSON.stringify({ d: "shop.example", ...event })
     const headers = { "user-agent": BROWSER, "content-type": "text/plain" }
     const request = new Request("http://localhost/api/event", { method: "POST", headers, body })
+    return (await this.#fetch(request, `198.51.100.${visitor}`)).status
+  }
+
+  /** Requests an address as a visitor. Resolves with the status of the answer. */
+  async visit(path: string, visitor: number): Promise<number> {
+    const request = new Request(`http://localhost${path}`, { headers: { "user-agent": BROWSER } })
     return (await this.#fetch(request, `198.51.100.${visitor}`)).status
   }
 
