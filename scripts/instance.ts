@@ -58,13 +58,16 @@ export interface Prepared {
   key: string
 }
 
-/** Creates a site for `shop.example.com` in UTC, with a key that can query and send events. Creates the instance first if necessary. */
-export async function prepareSite(command: readonly string[], dataDir: string): Promise<Prepared> {
-  if (!existsSync(join(dataDir, "catalog.db"))) await (await serveFootfall({ command, dataDir })).kill("SIGTERM")
+/**
+ * Creates a site for `shop.example.com` in UTC, with a key that can query and send events. Creates the instance first if necessary. `flags` are
+ * those of every command.
+ */
+export async function prepareSite(command: readonly string[], dataDir: string, flags: readonly string[] = []): Promise<Prepared> {
+  if (!existsSync(join(dataDir, "catalog.db"))) await (await serveFootfall({ command, dataDir, flags })).kill("SIGTERM")
   const site = ["--name", "Shop", "--hosts", "shop.example.com", "--timezone", "UTC", "--revenue-currency", "EUR"]
-  const { id, tracking_id } = await footfall<{ id: number; tracking_id: string }>(command, dataDir, "site", "create", ...site)
+  const { id, tracking_id } = await footfall<{ id: number; tracking_id: string }>(command, dataDir, "site", "create", ...site, ...flags)
   const scopes = ["--name", "Proof", "--scopes", "stats:read,events:write"]
-  const { key } = await footfall<{ key: string }>(command, dataDir, "key", "create", ...scopes)
+  const { key } = await footfall<{ key: string }>(command, dataDir, "key", "create", ...scopes, ...flags)
   return { siteId: id, trackingId: tracking_id, key }
 }
 

@@ -46,13 +46,13 @@ export async function killUnderLoad({ kills, seed, command = PROGRAM }: KillOpti
       await Bun.sleep(50 + random.below(250))
       await server.kill("SIGKILL")
       await clients
-      worst = greatest(worst, load.compare(dataDir, site.siteId))
+      worst = worstOf(worst, judge(load, dataDir, site))
     }
     // Interrupted events are sent again; then every number must be stored once.
     await using server = await serveFootfall({ command, dataDir })
     await load.finish(server.address, site)
     await server.kill("SIGKILL")
-    worst = greatest(worst, load.compare(dataDir, site.siteId))
+    worst = worstOf(worst, judge(load, dataDir, site))
     return { kills, acknowledged: load.acknowledged.size, ...worst, restartP95Ms: Math.round(quantile(restarts, 0.95)) }
   } finally {
     rmSync(dataDir, { recursive: true, force: true })
@@ -60,14 +60,22 @@ export async function killUnderLoad({ kills, seed, command = PROGRAM }: KillOpti
 }
 
 type Faults = Pick<KillResult, "lost" | "doubled" | "damaged">
-const greatest = (left: Faults, right: Faults): Faults => ({
+const worstOf = (left: Faults, right: Faults): Faults => ({ ...greatest(left, right), damaged: left.damaged + right.damaged })
+
+function judge(load: Load, dataDir: string, { siteId }: Prepared): Faults {
+  const { numbers, integrity } = storedNumbers(dataDir, siteId)
+  return { ...load.compare(numbers), damaged: integrity === "ok" ? 0 : 1 }
+}
+
+/** Numbers of acknowledged events that are not stored, and of stored ones that are there twice. */
+type Differences = Pick<KillResult, "lost" | "doubled">
+export const greatest = (left: Differences, right: Differences): Differences => ({
   lost: Math.max(left.lost, right.lost),
   doubled: Math.max(left.doubled, right.doubled),
-  damaged: left.damaged + right.damaged,
 })
 
 /** Starts clients that send numbers until the server stops answering, beginning with those that had no answer before. */
-class Load {
+export class Load {
   readonly acknowledged = new Set<number>()
   #unanswered: number[] = []
   #next = 1
@@ -97,10 +105,15 @@ class Load {
     if (this.#unanswered.length > 0) throw new Error(`${this.#unanswered.length} events were refused by a healthy server`)
   }
 
-  compare(dataDir: string, siteId: number): Faults {
-    const { numbers, integrity } = storedNumbers(dataDir, siteId)
-    const lost = [...this.acknowledged].filter((number) => !numbers.has(number)).length
-    return { lost, doubled: [...numbers.values()].filter((times) => times > 1).length, damaged: integrity === "ok" ? 0 : 1 }
+  /** Sends nothing again that had no answer. */
+  giveUpUnanswered(): void {
+    this.#unanswered = []
+  }
+
+  /** Compares what was acknowledged with how often each number is stored. */
+  compare(stored: ReadonlyMap<number, number>): Differences {
+    const lost = [...this.acknowledged].filter((number) => !stored.has(number)).length
+    return { lost, doubled: [...stored.values()].filter((times) => times > 1).length }
   }
 }
 
