@@ -23,6 +23,7 @@ import columnGroups from "./migrations/0010_column_groups.sql" with { type: "tex
 import spool from "./migrations/0011_spool.sql" with { type: "text" }
 import monthSums from "./migrations/0012_month_sums.sql" with { type: "text" }
 import dropped from "./migrations/0013_dropped.sql" with { type: "text" }
+import loggedSales from "./migrations/0014_logged_sales.sql" with { type: "text" }
 
 /** `application_id` of every event store. */
 export const EVENTS_ID = 0x46464556
@@ -43,6 +44,7 @@ export const EVENT_SCHEMA: MigrationList = {
     { name: "0011_spool", sql: spool },
     { name: "0012_month_sums", sql: monthSums },
     { name: "0013_dropped", sql: dropped },
+    { name: "0014_logged_sales", sql: loggedSales },
   ],
 }
 

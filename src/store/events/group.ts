@@ -9,7 +9,6 @@ import { type NumberText, numberedEvent, numberedProps, numberedTraits } from ".
 import { LogRecord } from "./log.ts"
 import type { Memory } from "./memory.ts"
 import { DropCounts } from "./tables/drops.ts"
-import { insertSale, moveSales } from "./tables/sales.ts"
 import type { LogPlace } from "./tail/rows.ts"
 import type { DropSample, Hash64, KnownPerson, LongKind, NewVisit, OpenVisit, Writer } from "./writer.ts"
 
@@ -50,6 +49,7 @@ export class Group implements Writer {
     for (const [siteId, visitId] of this.#complete) this.#memory.tails.tail(siteId).closeVisit(visitId)
     this.#drops.save(this.#memory.db)
     this.#memory.interner.saveCounts()
+    if (this.#memory.sales.isFull) this.#memory.sales.flush(this.#place.record)
     return this.#record.isEmpty ? undefined : this.#record.seal()
   }
 
@@ -145,13 +145,13 @@ export class Group implements Writer {
     if (eventIds.isShared && eventId !== "") this.#record.idOfEvent(eventIds.hash(siteId, eventId))
     this.#record.event(siteId, visitId, row)
     const former = tail.addEvent(visitId, row, this.#place)
-    if (former !== undefined) moveSales(this.#memory.db, siteId, former, row.sequence)
-    if (event.sale) this.#sell(siteId, visitId, event.sale, { ...row, name: event.name })
+    if (former !== undefined) this.#memory.sales.move(siteId, former, row.sequence)
+    if (event.sale) this.#sell(siteId, tail.firstSequence(visitId), event, event.sale, row.sequence)
   }
 
-  #sell(siteId: number, visitId: number, sale: NewSale, { sequence, at, name }: { sequence: number; at: number; name: string }): void {
-    const visitSequence = this.#memory.tails.tail(siteId).firstSequence(visitId)
-    insertSale(this.#memory.db, sequence, { siteId, visitSequence, at, name, sale })
+  #sell(siteId: number, visitSequence: number, { at, name }: NewEvent, sale: NewSale, sequence: number): void {
+    this.#record.sale(sale, name)
+    this.#memory.sales.add(sequence, { siteId, visitSequence, at, name, sale })
     this.soldOn.add(siteId)
   }
 

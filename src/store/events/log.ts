@@ -1,3 +1,4 @@
+import type { NewSale } from "../../domain/event.ts"
 import { TRAITS } from "../../domain/visit.ts"
 import { ByteReader, ByteWriter, unseal } from "./bytes/bytes.ts"
 import { StoreFault } from "./fault.ts"
@@ -28,10 +29,15 @@ const OP = {
   taken: 13,
   /** The id of the next event, when other nodes may have the event too. */
   idOfEvent: 14,
+  /** The sale of the event before. */
+  sale: 15,
 } as const
 
 /** Flags for the optional parts of an event. */
 const HAS = { interactive: 1, props: 2, revenue: 4, engagement: 8, vitals: 16 } as const
+
+/** Flags of a sale. */
+const IS = { fromServer: 1, repeated: 2 } as const
 
 /** Writes one record: the changes of one group commit, or the visits that a seal leaves in the log. */
 export class LogRecord {
@@ -143,6 +149,15 @@ export class LogRecord {
     if (event.vitals) this.#list(event.vitals)
   }
 
+  /** Adds the sale of the event that was added last, with the name of that event. */
+  sale({ amount, currency, orderId, trust, isRepeated }: NewSale, name: string): void {
+    const out = this.#out
+    out.byte(OP.sale)
+    out.byte((trust === "server" ? IS.fromServer : 0) | (isRepeated ? IS.repeated : 0))
+    out.int(amount)
+    for (const text of [currency, orderId, name]) out.text(text)
+  }
+
   /** Returns the finished record with its checksum. */
   seal(): Uint8Array {
     return this.#out.seal()
@@ -199,6 +214,18 @@ export interface Replayer {
   eventId?(id: Hash64, arrivedAt: number): void
   idOfEvent?(id: Hash64, arrivedAt: number): void
   event?(sequence: number): void
+  /** An event has become the first one of its visit. Both are given by sequence. */
+  moved?(siteId: number, former: number, sequence: number): void
+  sale?(siteId: number, visitId: number, sale: LoggedSale): void
+}
+
+/** A sale as a record has it. */
+export interface LoggedSale {
+  /** Sequence, time and name of its event. */
+  sequence: number
+  at: number
+  name: string
+  sale: NewSale
 }
 
 /** Applies a log record to the tails: at start, after a failed commit, and in every reader. Throws `damaged` for a wrong checksum. */
@@ -211,14 +238,17 @@ export function replay(sealed: Uint8Array, place: LogPlace, to: Replayer): void 
   let period = ""
   let sequence = 0
   let tail: SiteTail | undefined
+  /** Visit of the last event. */
+  let visitId = 0
   /** Number of the next events that arrived before the record, and when. */
   let earlier = 0
   let earlierPlace = place
   while (!bytes.done) {
     const op = bytes.byte()
     if (op === OP.event) {
-      const visitId = readEvent(bytes, sequence)
-      tail!.addEvent(visitId, scratch, earlier > 0 ? earlierPlace : place)
+      visitId = readEvent(bytes, sequence)
+      const former = tail!.addEvent(visitId, scratch, earlier > 0 ? earlierPlace : place)
+      if (former !== undefined) to.moved?.(site, former, sequence)
       if (earlier > 0) earlier--
       to.event?.(sequence)
       sequence++
@@ -256,7 +286,10 @@ export function replay(sealed: Uint8Array, place: LogPlace, to: Replayer): void 
     } else if (op === OP.traits) tail!.replaceTraits(bytes.uint(), readTraits(bytes))
     else if (op === OP.identify) tail!.identify(bytes.uint(), bytes.uint(), bytes.byte(), place)
     else if (op === OP.sequence) sequence = bytes.uint()
-    else throw new StoreFault("damaged", `Record ${place.record} of the event log has the unknown operation ${op}`)
+    else if (op === OP.sale) {
+      if (to.sale) to.sale(site, visitId, { sequence: sequence - 1, at: scratch.at, ...readSale(bytes) })
+      else skipSale(bytes)
+    } else throw new StoreFault("damaged", `Record ${place.record} of the event log has the unknown operation ${op}`)
   }
   for (const [closing, visitId] of complete) closing.closeVisit(visitId)
 }
@@ -270,7 +303,7 @@ interface Step {
   lane: number
   /** Visit that the operation concerns; 0 for one that concerns none. */
   visitId: number
-  /** Of an event. */
+  /** Of an event or its sale. */
   sequence: number
   /** Of an event that other nodes may have too. */
   id: Hash64 | undefined
@@ -279,14 +312,15 @@ interface Step {
 /** Yields the operations of a record in order. */
 function* stepsOf(content: Uint8Array): IterableIterator<Step> {
   const bytes = new ByteReader(content)
-  let [lane, sequence] = [0, 0]
+  let [lane, sequence, visitId] = [0, 0, 0]
   let id: Hash64 | undefined
   while (!bytes.done) {
     const from = bytes.at
     const op = bytes.byte()
     const step: Step = { op, from, to: from, lane, visitId: 0, sequence: 0, id: undefined }
     if (op === OP.event) {
-      step.visitId = readEvent(bytes, sequence)
+      visitId = readEvent(bytes, sequence)
+      step.visitId = visitId
       step.sequence = sequence++
       step.id = id
       id = undefined
@@ -302,6 +336,9 @@ function* stepsOf(content: Uint8Array): IterableIterator<Step> {
         bytes.uint()
         bytes.byte()
       }
+    } else if (op === OP.sale) {
+      skipSale(bytes)
+      Object.assign(step, { visitId, sequence: sequence - 1 })
     } else if (op === OP.idOfEvent) id = readHash(bytes)
     else if (op === OP.eventId) readHash(bytes)
     else if (op === OP.visitor) {
@@ -331,7 +368,7 @@ export function identifiedEvents(sealed: Uint8Array): IdentifiedEvent[] {
   return events
 }
 
-/** Returns a record without some events, given by sequence, and the visits that would have none. */
+/** Returns a record without some events, given by sequence, with their sales, and the visits that would have none. */
 export function withoutEvents(sealed: Uint8Array, removed: ReadonlySet<number>, emptied: ReadonlySet<number>): Uint8Array {
   const content = contentOf(sealed)
   const out = new ByteWriter()
@@ -342,7 +379,7 @@ export function withoutEvents(sealed: Uint8Array, removed: ReadonlySet<number>, 
   const copy = ({ from, to }: Step) => out.bytes(content.subarray(from, to))
   for (const step of stepsOf(content)) {
     if (step.op === OP.idOfEvent) named = step
-    else if (step.op === OP.event && removed.has(step.sequence)) isInterrupted = true
+    else if ((step.op === OP.event || step.op === OP.sale) && removed.has(step.sequence)) isInterrupted = true
     else if (!emptied.has(step.visitId)) {
       if (step.op === OP.event && isInterrupted) {
         out.byte(OP.sequence)
@@ -404,6 +441,19 @@ function readEvent(bytes: ByteReader, sequence: number): number {
   scratch.engagement = parts & HAS.engagement ? { engaged: bytes.uint(), scroll: bytes.uint() } : undefined
   scratch.vitals = parts & HAS.vitals ? readList(bytes) : undefined
   return visitId
+}
+
+function readSale(bytes: ByteReader): { name: string; sale: NewSale } {
+  const flags = bytes.byte()
+  const [amount, currency, orderId, name] = [bytes.int(), bytes.text(), bytes.text(), bytes.text()]
+  const trust = flags & IS.fromServer ? "server" : "client"
+  return { name, sale: { amount, currency, orderId, trust, isRepeated: (flags & IS.repeated) !== 0 } }
+}
+
+function skipSale(bytes: ByteReader): void {
+  bytes.byte()
+  bytes.int()
+  for (let text = 0; text < 3; text++) bytes.skip(bytes.uint())
 }
 
 function readVisit(bytes: ByteReader): TailVisit {

@@ -6,6 +6,7 @@ import { Visitors } from "./dictionary/visitors.ts"
 import { EarlyVisits } from "./early-visits.ts"
 import { EventIds } from "./event-ids.ts"
 import type { Replayer } from "./log.ts"
+import { LoggedSales } from "./tables/sale-rows.ts"
 import { readState, Tails, writeState } from "./tail/tails.ts"
 import type { ExemptValues } from "./writer.ts"
 
@@ -17,6 +18,7 @@ export interface Memory {
   readonly visitors: Visitors
   readonly eventIds: EventIds
   readonly interner: Interner
+  readonly sales: LoggedSales
   readonly uses: Uses
   /** The number of the next event. */
   sequence: number
@@ -38,6 +40,7 @@ export function loadMemory(db: Database, exemptValues: ExemptValues): Memory {
     visitors: new Visitors(db, uses),
     eventIds: new EventIds(db, COLLECT.eventIdHours),
     interner: new Interner(db, exemptValues, uses),
+    sales: new LoggedSales(db),
     uses,
     sequence: Math.max(1, readState(db, "sequence")),
   }
@@ -56,7 +59,12 @@ export function loadMemory(db: Database, exemptValues: ExemptValues): Memory {
     visitor: (siteId, period, id, ordinal, record) => memory.visitors.remember(siteId, period, id, ordinal, record),
     eventId: (id, arrivedAt) => memory.eventIds.add(id, arrivedAt),
   }
-  const floor = readState(db, "ids_floor")
-  memory.tails.follow(db, (record) => (record <= floor ? stored : onlyInLog))
+  const sales: Partial<Replayer> = {
+    moved: (siteId, former, sequence) => memory.sales.moveLogged(siteId, former, sequence),
+    sale: (siteId, visitId, { sequence, ...sale }) =>
+      memory.sales.add(sequence, { siteId, visitSequence: memory.tails.tail(siteId).firstSequence(visitId), ...sale }),
+  }
+  const [idsFloor, salesFloor] = [readState(db, "ids_floor"), readState(db, "sales_floor")]
+  memory.tails.follow(db, (record) => ({ ...(record <= idsFloor ? stored : onlyInLog), ...(record > salesFloor && sales) }))
   return memory
 }

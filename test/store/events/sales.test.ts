@@ -87,6 +87,7 @@ test("continues an interrupted fill with the next segment, those of imports incl
   await first.importVisits({ siteId: 1, importId: 4, run: 2 }, [
     { visitor: "a", traits: NO_TRAITS, day: "2026-11-20", events: [old(sold(NOON, 50, "B"))] },
   ])
+  expect(amounts(first)).toEqual([10, 20, 30, 40]) // so that none is only in the log
   first.close()
   const raw = new Database(path)
   raw.run("delete from sale_events where amount_minor > 10")
@@ -153,5 +154,128 @@ test("removes the sales of a run of an import, shown or not, or of the whole imp
   await store.showSales([{ id: 6, run: 1 }])
   await store.dropImport(1, 5, NOON)
   expect(amounts(store)).toEqual([4])
+  store.close()
+})
+
+const databaseIn = (folder: string) => join(folder, "events.db")
+
+/** Returns how many sales are in the table. */
+function stored(path: string): number {
+  using raw = new Database(path, { readonly: true })
+  return raw.query<{ n: number }, []>("select count(*) as n from sale_events").get()!.n
+}
+
+const firstsOf = (store: EventStore) => store.salesAfter(1, 0, 100).map(({ amount_minor, visit_sequence }) => [amount_minor, visit_sequence])
+
+/** Adds an event to a visit. */
+const addTo = (store: EventStore, visitId: number, added: NewEvent): void =>
+  store.write(NOON, (writer) => {
+    // The traits of an earlier event replace those of the visit.
+    writer.add(1, visitId, added, "2026-11-20", NO_TRAITS)
+  })
+
+test("writes sales from the log into their table when they are read, once", () => {
+  using folder = temporaryFolder()
+  const path = databaseIn(folder.path)
+  const first = openEventStore(path, { now: NOON })
+  visit(first, 1, [sold(NOON, 1, "A")])
+  visit(first, 2, [{ ...sold(NOON, -2), name: "refund", sale: { ...money(-2), orderId: "", trust: "server", isRepeated: true } }])
+  expect(stored(path)).toBe(0)
+  first.close()
+  const second = openEventStore(path, { now: NOON })
+  const facts = { site_id: 1, import_id: 0, currency: "EUR" }
+  expect(second.salesAfter(1, 0, 100)).toMatchObject([
+    { ...facts, sequence: 1, visit_sequence: 1, amount_minor: 1, order_id: "A", name: "purchase", trust: "client", is_repeated: false },
+    { ...facts, sequence: 2, visit_sequence: 2, amount_minor: -2, order_id: null, name: "refund", trust: "server", is_repeated: true },
+  ])
+  expect(stored(path)).toBe(2)
+  visit(second, 3, [sold(NOON, 3)])
+  expect(stored(path)).toBe(2)
+  second.close()
+  const third = openEventStore(path, { now: NOON })
+  expect(amounts(third)).toEqual([1, -2, 3])
+  third.close()
+})
+
+test("writes sales into their table once 500 of them are in the log", () => {
+  using folder = temporaryFolder()
+  const path = databaseIn(folder.path)
+  const store = openEventStore(path, { now: NOON })
+  for (let visitor = 0; visitor < 499; visitor++) visit(store, visitor, [sold(NOON, visitor)])
+  expect(stored(path)).toBe(0)
+  visit(store, 499, [sold(NOON, 499)])
+  expect(stored(path)).toBe(500)
+  visit(store, 500, [sold(NOON, 500)])
+  expect(stored(path)).toBe(500)
+  store.close()
+  const again = openEventStore(path, { now: NOON })
+  expect(again.salesAfter(1, 0, 1_000).map(({ amount_minor }) => amount_minor)).toEqual(Array.from({ length: 501 }, (_, amount) => amount))
+  again.close()
+})
+
+test("sales in the log follow their visit to an earlier first event, also after a restart", () => {
+  using folder = temporaryFolder()
+  const path = databaseIn(folder.path)
+  let store = openEventStore(path, { now: NOON })
+  const early = visit(store, 1, [sold(NOON, 1)])
+  expect(firstsOf(store)).toEqual([[1, 1]])
+  const late = visit(store, 2, [event({ at: NOON }), sold(NOON, 2)])
+  for (const id of [early, late]) addTo(store, id, event({ at: NOON - MINUTE }))
+  store.close()
+  store = openEventStore(path, { now: NOON })
+  addTo(store, late, event({ at: NOON - 2 * MINUTE }))
+  expect(firstsOf(store)).toEqual([
+    [1, 4],
+    [2, 6],
+  ])
+  addTo(store, late, event({ at: NOON - 3 * MINUTE }))
+  store.close()
+  store = openEventStore(path, { now: NOON })
+  expect(firstsOf(store)).toEqual([
+    [1, 4],
+    [2, 7],
+  ])
+  store.close()
+})
+
+test("a failed commit leaves no sale, and none is lost when the log is replaced", async () => {
+  using folder = temporaryFolder()
+  const path = databaseIn(folder.path)
+  let store = openEventStore(path, { now: NOON })
+  visit(store, 1, [sold(NOON, 1)])
+  const failing = () =>
+    store.write(NOON, (writer) => {
+      const rotating = writer.visitor(1, "2026-11-20", { high: 1, low: 2 })
+      const id = writer.openVisit(1, { rotating, visitor: rotating, visitorKind: "rotating", traits: NO_TRAITS }, "2026-11-20")
+      writer.add(1, id, sold(NOON, 99), "2026-11-20")
+      throw new Error("broken on purpose")
+    })
+  expect(failing).toThrow("broken on purpose")
+  visit(store, 3, [sold(NOON, 2)])
+  await store.seal(NOON + DAY, true)
+  expect(stored(path)).toBe(2)
+  visit(store, 4, [sold(NOON, 3)])
+  await store.forgetVisitors(1, "2026-11-20")
+  store.close()
+  store = openEventStore(path, { now: NOON })
+  expect(amounts(store)).toEqual([1, 2, 3])
+  store.close()
+})
+
+test("removes the sales of visits whose sales are only in the log", async () => {
+  using folder = temporaryFolder()
+  const path = databaseIn(folder.path)
+  let store = openEventStore(path, { now: NOON })
+  visit(store, 1, [sold(NOON - DAY, 1), sold(NOON - DAY, 2)])
+  visit(store, 2, [sold(NOON, 3)])
+  await store.erase(1, (part) => Uint8Array.from(part.starts(), (start) => (start < NOON ? 1 : 0)), NOON)
+  store.close()
+  store = openEventStore(path, { now: NOON })
+  expect(amounts(store)).toEqual([3])
+  visit(store, 3, [sold(NOON, 4)])
+  await store.forgetSales(1, [4])
+  store.close()
+  store = openEventStore(path, { now: NOON })
+  expect(amounts(store)).toEqual([3])
   store.close()
 })

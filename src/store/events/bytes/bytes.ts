@@ -133,6 +133,10 @@ export class ByteReader {
     return text
   }
 
+  skip(count: number): void {
+    this.#at += count
+  }
+
   /** Returns the bytes that are not read yet. */
   rest(): Uint8Array {
     return this.bytes.subarray(this.#at)

@@ -1,5 +1,4 @@
 import type { Database } from "bun:sqlite"
-import type { NewSale } from "../../../domain/event.ts"
 import type { SaleEvent } from "../../../domain/sale.ts"
 import { translateErrors } from "../fault.ts"
 import type { ImportedSale } from "../import-segments.ts"
@@ -8,6 +7,7 @@ import { type Memory, saveCounters } from "../memory.ts"
 import type { Part, VisitOfSale } from "../part.ts"
 import { lastOwnSequence, ownSequence, sharedSequence } from "../spool/sequences.ts"
 import { readState } from "../tail/tails.ts"
+import { insertSale, type SaleRow } from "./sale-rows.ts"
 
 /** Changes of sale events, in the form in which a server has those of all nodes. */
 export interface SaleChanges {
@@ -20,13 +20,13 @@ export interface SaleChanges {
 }
 
 /**
- * The events with revenue as rows in storage order, for the revenue area. They are written in the transaction of the event. Of a store with a
- * second engine, sequences are those outside the store.
+ * The events with revenue as rows in storage order, for the revenue area. The transaction of the event writes them into the log. Of a store
+ * with a second engine, sequences are those outside the store.
  */
 export interface Sales {
   /** Returns the sale events of a site after a sequence, in storage order, without those of runs that were never shown, or that the second engine does not have. */
   salesAfter(siteId: number, sequence: number, limit: number): SaleEvent[]
-  /** Returns sale events of a site by sequence. Those that were removed are left out. */
+  /** Returns sale events of a site by sequence, as one of the others has named it. Those that were removed are left out. Also within a transaction. */
   salesBySequence(siteId: number, sequences: readonly number[]): SaleEvent[]
   /** Returns the sale events of visits of a site, given by the sequence of their first event. */
   salesByVisit(siteId: number, visits: readonly number[]): SaleEvent[]
@@ -53,17 +53,6 @@ interface ShownRun {
   run: number
 }
 
-/** A sale event to store. */
-export interface SaleRow {
-  siteId: number
-  visitSequence: number
-  /** Start of its visit. Only stored for imports. */
-  visitAt?: number
-  at: number
-  name: string
-  sale: NewSale
-}
-
 /** Number of rows per transaction. */
 const SLICE = 2_000
 
@@ -71,14 +60,18 @@ const SLICE = 2_000
 export function salesOf(journal: Journal, shippedBelow: () => number): Sales {
   const { db } = journal
   const hasHiddenSales = (runs: readonly ShownRun[]): boolean => translateErrors(() => runs.some((one) => hasHidden(db, one)))
+  /** Reads the table when it has all sales. */
+  function complete<T>(read: () => T): T {
+    flushSales(journal)
+    return translateErrors(read)
+  }
   return {
-    salesAfter: (siteId, sequence, limit) =>
-      translateErrors(() => listAfter(db, siteId, { after: sequence, before: shippedBelow(), limit })),
+    salesAfter: (siteId, sequence, limit) => complete(() => listAfter(db, siteId, { after: sequence, before: shippedBelow(), limit })),
     salesBySequence: (siteId, sequences) => translateErrors(() => listBySequence(db, siteId, sequences)),
-    salesByVisit: (siteId, visits) => translateErrors(() => listByVisit(db, siteId, visits)),
+    salesByVisit: (siteId, visits) => complete(() => listByVisit(db, siteId, visits)),
     hasHiddenSales,
     async forgetSales(siteId, visits) {
-      const sequences = visits.length === 0 ? [] : translateErrors(() => ownSalesOfVisits(db, siteId, visits))
+      const sequences = visits.length === 0 ? [] : complete(() => ownSalesOfVisits(db, siteId, visits))
       const rest = await dropMostSales(db, sequences, journal.append)
       journal.append(() => dropSales(db, rest))
     },
@@ -88,9 +81,14 @@ export function salesOf(journal: Journal, shippedBelow: () => number): Sales {
       return true
     },
     beginSaleChanges: () => journal.commit(() => beginChanges(db)),
-    saleChanges: (limit) => translateErrors(() => listChanges(db, { before: shippedBelow(), limit })),
+    saleChanges: (limit) => complete(() => listChanges(db, { before: shippedBelow(), limit })),
     forgetSaleChanges: (last) => journal.append(() => db.query("delete from sale_changes where id <= ?").run(last)),
   }
+}
+
+/** Writes the sales that are only in the log into the table. What is on disk later includes them. */
+export function flushSales(journal: Journal): void {
+  if (!journal.memory.sales.isEmpty) journal.change(() => journal.memory.sales.flush(journal.memory.tails.lastRecord), true)
 }
 
 /** Negative sequences are those of imports that were never shown. */
@@ -208,27 +206,6 @@ function showSlice({ db, memory }: Journal, { id, run }: ShownRun): boolean {
   return rows.length === SLICE
 }
 
-const INSERT = `insert into sale_events
-  (sequence, site_id, visit_sequence, import_id, run, visit_at, at, amount_minor, currency, order_id, name, trust, repeated)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-
-/** Adds the sale of an event, in the transaction of the event. Those of an import are hidden until `showSales`. */
-export function insertSale(
-  db: Database,
-  sequence: number,
-  { siteId, visitSequence, visitAt, at, name, sale }: SaleRow,
-  { importId, run } = NATIVE,
-): void {
-  const { amount, currency, orderId, trust, isRepeated } = sale
-  const order = orderId === "" ? null : orderId
-  const place = importId === 0 ? sequence : -sequence
-  const repeated = isRepeated ? 1 : 0
-  const startedAt = importId === 0 ? null : (visitAt ?? null)
-  db.query(INSERT).run(place, siteId, visitSequence, importId, run, startedAt, at, amount, currency, order, name, trust, repeated)
-}
-
-const NATIVE = { importId: 0, run: 0 }
-
 /** Adds the sales of imported events, in the transaction that publishes their segments. */
 export function insertSales(memory: Memory, { importId, run = 1 }: { importId: number; run?: number }, sales: readonly SaleRow[]): void {
   if (sales.length === 0) return
@@ -283,11 +260,6 @@ export async function dropMostSales(db: Database, sequences: readonly number[], 
 export function dropSales(db: Database, sequences: readonly number[]): void {
   if (sequences.length === 0) return
   db.query("delete from sale_events where sequence in (select value from json_each(?))").run(JSON.stringify(sequences))
-}
-
-/** Lets the sales of a visit follow it to its new first event, in the transaction of that event. */
-export function moveSales(db: Database, siteId: number, from: number, to: number): void {
-  db.query("update sale_events set visit_sequence = ? where site_id = ? and visit_sequence = ?").run(to, siteId, from)
 }
 
 /** Returns the sale of an imported event, which is trusted no more than a browser. */

@@ -147,9 +147,10 @@ export function sealVisitIds(visitIds: Iterable<number>): Uint8Array {
   return out.seal()
 }
 
-/** Counters of the store. The visitors and event ids of all log records up to `ids_floor` are also in their tables. */
+/** Counters of the store. The visitors and event ids of all log records up to `ids_floor` are also in their tables, as are sales up to `sales_floor`. */
 type Counter =
   | "ids_floor"
+  | "sales_floor"
   | "generation"
   | "log_floor"
   | "log_epoch"

@@ -8,7 +8,7 @@ import type { Journal } from "../journal.ts"
 import { saveCounters } from "../memory.ts"
 import type { Part } from "../part.ts"
 import { listSegmentsAfter, Segment } from "../segment.ts"
-import { insertSale, type SaleRow } from "../tables/sales.ts"
+import { insertSale, type SaleRow } from "../tables/sale-rows.ts"
 
 /** The last segment whose sales are stored, while the sales of a store of an earlier version are being read. */
 const PROGRESS = "sales_fill"

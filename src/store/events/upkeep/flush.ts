@@ -1,4 +1,5 @@
 import type { Journal } from "../journal.ts"
+import { flushSales } from "../tables/sales.ts"
 import { writeState } from "../tail/tails.ts"
 import type { Commit } from "./segments.ts"
 
@@ -8,13 +9,14 @@ const SLICE = 500
 const FORGET_SLICE = 5_000
 
 /**
- * Writes the visitors and event ids that are only in the log into their tables, in short transactions. Resolves with true when all
- * ids known at the time of the call are stored. Resolves with false when memory was reloaded meanwhile; the log is still needed then.
+ * Writes the sales, visitors and event ids that are only in the log into their tables, in short transactions. Resolves with true when all
+ * that were known at the time of the call are stored. Resolves with false when memory was reloaded meanwhile; the log is still needed then.
  */
-export async function flushIds(journal: Journal, now: number): Promise<boolean> {
+export async function flushLogged(journal: Journal, now: number): Promise<boolean> {
   const { memory } = journal
   const { visitors, eventIds } = memory
   const { lastRecord } = memory.tails
+  flushSales(journal)
   visitors.gather()
   eventIds.gather()
   for (const ids of [visitors, eventIds]) {
@@ -38,8 +40,9 @@ export async function flushIds(journal: Journal, now: number): Promise<boolean> 
   return journal.memory === memory
 }
 
-/** Writes all pending ids at once, in the caller's transaction, for a change that replaces the whole log. */
-export function flushAllIds({ memory: { visitors, eventIds } }: Journal): void {
+/** Writes the sales and ids that are only in the log at once, in the caller's transaction, for a change that replaces the whole log. */
+export function flushAll({ memory: { sales, tails, visitors, eventIds } }: Journal): void {
+  sales.flush(tails.lastRecord)
   for (const ids of [visitors, eventIds]) {
     ids.gather()
     while (ids.flush(Number.POSITIVE_INFINITY)) {}

@@ -6,14 +6,14 @@ import type { Journal } from "../journal.ts"
 import { type Memory, saveCounters } from "../memory.ts"
 import { openingsIn, saveOpenings, shippedRecord } from "../spool/spool.ts"
 import { runStepsYielding } from "../steps.ts"
-import { dropMostSales, dropSales, salesOfVisits } from "../tables/sales.ts"
+import { dropMostSales, dropSales, flushSales, salesOfVisits } from "../tables/sales.ts"
 import type { SiteTail } from "../tail/tail.ts"
 import { readState } from "../tail/tails.ts"
 import { buildSegments } from "./build.ts"
 import type { Candidates } from "./candidates.ts"
 import { type Carryover, carryOver, replaceLog, trimLog } from "./carry-over.ts"
 import { dropExpired, EarlyBatch } from "./early.ts"
-import { flushAllIds, flushIds } from "./flush.ts"
+import { flushAll, flushLogged } from "./flush.ts"
 import { CLOSED, planSeal, type SealOptions, type SitePlan } from "./plan.ts"
 import { type Choose, type Commit, insertPending, publishSegments } from "./segments.ts"
 
@@ -44,7 +44,7 @@ export async function sealVisits(journal: Journal, options: SealOptions): Promis
   const epoch = readState(db, "log_epoch")
   const { floor, sites } = planSeal(journal, options)
   const isDue = sites.length > 0 || memory.visitors.pending + memory.eventIds.pending > MAX_PENDING_IDS
-  if (isDue && !(await flushIds(journal, now))) return
+  if (isDue && !(await flushLogged(journal, now))) return
   if (sites.length === 0) return
   const batch = new EarlyBatch(journal, floor, sites)
   const added = await buildPlannedSegments(db, sites, batch, { commit: journal.append, floor })
@@ -108,6 +108,7 @@ export async function eraseFromTail(journal: Journal, lane: number, choose: Choo
   const count = chosen.reduce((sum, each) => sum + each, 0)
   if (count === 0) return 0
   closeVisits(tail, chosen)
+  flushSales(journal)
   await runStepsYielding(candidates.add(tail, chosen))
   const found = kindOfLane(lane) === "visits" ? await salesOfVisits(journal.db, tail, chosen) : []
   const sales = await dropMostSales(journal.db, found, journal.commit)
@@ -143,7 +144,7 @@ export async function rewriteTail(
   const carried = await carryOver(journal, memory.tails.lastRecord, stays)
   if (memory !== journal.memory) throw new Error("Memory was reloaded while the log was rewritten")
   journal.change(() => {
-    flushAllIds(journal)
+    flushAll(journal)
     saveCounters(memory)
     replaceLog(db, carried)
     also()

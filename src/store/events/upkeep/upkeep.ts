@@ -25,13 +25,14 @@ import { addToDropped, type ElsewhereOf, withoutUncounted } from "../spool/dropp
 import { ownSequence } from "../spool/sequences.ts"
 import { dropUnneeded, shippedBefore, shippedRecord } from "../spool/spool.ts"
 import { saveValues } from "../spool/visitor-values.ts"
-import { dropMostSales, dropSales, importedSale, insertSales, type SaleRow, salesOfImport } from "../tables/sales.ts"
+import type { SaleRow } from "../tables/sale-rows.ts"
+import { dropMostSales, dropSales, importedSale, insertSales, salesOfImport } from "../tables/sales.ts"
 import { readState } from "../tail/tails.ts"
 import { buildTotals, insertTotals, openTotals, withoutDaysBefore } from "../totals.ts"
 import type { Hash64 } from "../writer.ts"
 import { Candidates } from "./candidates.ts"
 import { closeInSegments, dropExpired, settleSegments } from "./early.ts"
-import { flushIds, forgetPeriod } from "./flush.ts"
+import { flushLogged, forgetPeriod } from "./flush.ts"
 import { returnFreePages } from "./free-pages.ts"
 import { closeInTail, eraseFromTail, rewriteTail, sealVisits } from "./sealing.ts"
 import {
@@ -175,7 +176,7 @@ export function createUpkeep(journal: Journal, options: UpkeepOptions): Upkeep {
       closeInSegments(db, siteId, choose, journal.append)
       const wasDue = isSweepDue(db, siteId)
       journal.append(() => markSweepDue(db, siteId))
-      await flushIds(journal, now)
+      await flushLogged(journal, now)
       const candidates = new Candidates()
       let visits = 0
       for (const lane of lanesOf(siteId)) visits += await eraseFromTail(journal, lane, choose, candidates)
