@@ -165,7 +165,8 @@ function stored(path: string): number {
   return raw.query<{ n: number }, []>("select count(*) as n from sale_events").get()!.n
 }
 
-const firstsOf = (store: EventStore) => store.salesAfter(1, 0, 100).map(({ amount_minor, visit_sequence }) => [amount_minor, visit_sequence])
+const firstsOf = (store: EventStore) =>
+  store.salesAfter(1, 0, 100).map(({ amount_minor, visit_sequence }) => [amount_minor, visit_sequence])
 
 /** Adds an event to a visit. */
 const addTo = (store: EventStore, visitId: number, added: NewEvent): void =>
