@@ -31,6 +31,9 @@ export interface DashboardStand extends AsyncDisposable {
   signIn(as?: SignInAs): Promise<string>
 }
 
+/** Height of a window, in pixels like its width. */
+export const heightFor = (width: number): number => (width < 768 ? 812 : 900)
+
 /** The clock of an instance stands still, so that its rate limit never refills. */
 const SETTINGS = { private_rate: "100000" }
 
@@ -48,7 +51,7 @@ export async function openDashboard(options: StartOptions = {}): Promise<Dashboa
 
   async function look({ width = 1280, theme = "light", cookie, touch = width < 768 }: PageOptions = {}): Promise<WatchedPage> {
     const context = await openContext({
-      viewport: { width, height: width < 768 ? 812 : 900 },
+      viewport: { width, height: heightFor(width) },
       colorScheme: theme,
       timezoneId: "Europe/Berlin",
       locale: "en-GB",

@@ -9,11 +9,9 @@ import { openScreens, SCREENS, type ScreenStand } from "./screens.ts"
 setDefaultTimeout(120_000)
 
 let stand: ScreenStand
-let cookie: string
 beforeAll(async () => {
   if (noBrowser) return
   stand = await openScreens()
-  cookie = await stand.signIn({ role: "owner", isInstanceAdmin: true })
 }, 60_000)
 afterAll(() => stand?.[Symbol.asyncDispose]())
 
@@ -26,7 +24,7 @@ const TURNED_KEPT = TURNED.replace("\u202e", "")
 async function nameThings(): Promise<string> {
   const { instance } = stand
   const ask = async (method: string, path: string, body: object) => {
-    const answer = await instance.api.send(method, `/api/private${path}`, body, undefined, { cookie })
+    const answer = await instance.api.send(method, `/api/private${path}`, body, undefined, { cookie: stand.cookie })
     expect({ path, status: answer.status }).toEqual({ path, status: method === "PATCH" ? 200 : 201 })
     return answer.body as { slug: string }
   }
@@ -111,7 +109,7 @@ const NOTHING = { ran: false, elements: 0, addresses: [], turned: [] }
 
 test.skipIf(noBrowser)("visitors' input and users' names are text on every screen", async () => {
   const shared = await nameThings()
-  await using looking = await stand.look({ cookie })
+  await using looking = await stand.look({ cookie: stand.cookie })
   const { page } = looking
   page.setDefaultTimeout(15_000)
   await page.clock.setFixedTime(stand.instance.clock.now())

@@ -11,12 +11,10 @@ setDefaultTimeout(120_000)
 let stand: DashboardStand
 let every: ScreenStand
 let cookie: string
-let everyCookie: string
 const slugs: Record<string, string> = {}
 beforeAll(async () => {
   if (noBrowser) return
   every = await openScreens()
-  everyCookie = await every.signIn({ role: "owner", isInstanceAdmin: true })
   stand = await openDashboard()
   await fillSite(stand.instance, { days: 3 })
   cookie = await stand.signIn({ role: "owner" })
@@ -87,7 +85,7 @@ test.skipIf(noBrowser).each(bySize({ check: EACH_ONCE, full: EACH_WIDTH, release
 )
 
 test.skipIf(noBrowser)("a card that is late neither hides the cards below it nor moves them when it is loaded", async () => {
-  await using watched = await every.look({ cookie: everyCookie })
+  await using watched = await every.look({ cookie: every.cookie })
   const { page } = watched
   await page.clock.setFixedTime(every.instance.clock.now())
   const released = Promise.withResolvers<void>()
@@ -115,7 +113,7 @@ const ON_SOME = ON_ALL.filter((_, index) => index % 13 === 0)
 test.skipIf(noBrowser).each(bySize({ check: ON_SOME, full: ON_ALL, release: ON_ALL }))(
   "the screen %s at %i px doesn't move while it loads",
   async (_, width, { path, guest }) => {
-    await using watched = await every.look({ width, ...(!guest && { cookie: everyCookie }) })
+    await using watched = await every.look({ width, ...(!guest && { cookie: every.cookie }) })
     const { total, moved } = await shiftOf(watched.page, every, path)
     if (total > 0.02) console.log(path, width, moved)
     expect(total).toBeLessThanOrEqual(0.02)

@@ -9,11 +9,9 @@ import { openScreens, overflow, type ScreenStand } from "./screens.ts"
 setDefaultTimeout(60_000)
 
 let stand: ScreenStand
-let cookie: string
 beforeAll(async () => {
   if (noBrowser) return
   stand = await openScreens()
-  cookie = await stand.signIn({ role: "owner", isInstanceAdmin: true })
 }, 60_000)
 afterAll(() => stand?.[Symbol.asyncDispose]())
 
@@ -50,7 +48,7 @@ const SCREENS: readonly (readonly [path: string, opener?: string])[] = [
 
 /** Opens each screen on a phone, or in a window of the given size. */
 async function eachScreen(look: (page: Page, name: string) => Promise<void>, size?: { width: number; height: number }): Promise<void> {
-  await using watched: WatchedPage = await stand.look({ cookie, width: 375, touch: true })
+  await using watched: WatchedPage = await stand.look({ cookie: stand.cookie, width: 375, touch: true })
   const { page } = watched
   if (size) await page.setViewportSize(size)
   page.setDefaultTimeout(8_000)
