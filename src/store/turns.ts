@@ -1,3 +1,14 @@
+const immediate = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+/**
+ * Lets the event loop handle what has arrived. An immediate that is requested while the loop handles events runs before it looks for further
+ * ones, so one alone would let nothing pass.
+ */
+export async function loopTurn(): Promise<void> {
+  await immediate()
+  await immediate()
+}
+
 /** Time in milliseconds after which work lets the event loop run. */
 const TURN_MS = 2
 
@@ -10,7 +21,7 @@ export function createTurns(): () => Promise<void> {
   /** When the work of this turn of the event loop began. Undefined if there was none yet. */
   let began: number | undefined
   const yieldAtTimes = async (): Promise<void> => {
-    if (began !== undefined && performance.now() - began > TURN_MS) await new Promise<void>((resolve) => setImmediate(resolve))
+    if (began !== undefined && performance.now() - began > TURN_MS) await loopTurn()
     if (began !== undefined) return
     began = performance.now()
     setImmediate(() => {

@@ -9,7 +9,7 @@ import type { RevenueWriter } from "../orders/writer.ts"
 import { Unpacked } from "../packed/chunks.ts"
 import { type Attribution, type Lookup, SLICE } from "./attribution.ts"
 import { storeBatches } from "./batches.ts"
-import { letOthersPass, type SliceOptions, type Writing } from "./writing.ts"
+import type { SliceOptions, Writing } from "./writing.ts"
 
 interface FoldingParts {
   writing: Writing
@@ -60,7 +60,7 @@ export function createFolding({ sales, rows }: RevenueHost, { writing, attributi
   return {
     /** Folds the new sale events of a site. */
     async fold(site: Site, signal?: AbortSignal): Promise<void> {
-      while (!signal?.aborted && (await writing.inTurn(site.id, () => foldNext(site, signal)))) await letOthersPass()
+      while (!signal?.aborted && (await writing.inTurn(site.id, () => foldNext(site, signal)))) await rows.pause()
     },
 
     /** Returns whether a site has sale events to fold. */

@@ -5,7 +5,7 @@ import { createInTurn } from "../in-turn.ts"
 import type { Attribution } from "./attribution.ts"
 import type { Folding } from "./folding.ts"
 import { EVENT_NAMES, eventOf, type Unannounced } from "./product-events.ts"
-import { letOthersPass, type Writing } from "./writing.ts"
+import type { Writing } from "./writing.ts"
 
 export const FOLD_JOB = "fold-sales"
 /** Time from a sale to the run that folds it, in ms. */
@@ -110,7 +110,7 @@ export function createFollowing(host: RevenueHost, { writing, folding, attributi
 
   async function publish({ from, to }: IdRange, wanted: ReadonlyMap<number, Wanted>, siteIds: readonly number[]): Promise<void> {
     const found: Unannounced[] = []
-    for (let after = from, more = true; more; await letOthersPass()) {
+    for (let after = from, more = true; more; await rows.pause()) {
       const step = await unannounced({ from: after, to }, siteIds)
       found.push(...step)
       more = step.length === ANNOUNCED.step
@@ -125,7 +125,7 @@ export function createFollowing(host: RevenueHost, { writing, folding, attributi
     await host.db.transaction(async (statements) => {
       const last = rows.isShared ? await publishedTo(statements) : 0
       const left = events.filter(({ payload }) => payload.transaction_id > last)
-      for (let at = 0; at < left.length; at += ANNOUNCED.step, await letOthersPass())
+      for (let at = 0; at < left.length; at += ANNOUNCED.step, await rows.pause())
         await outbox.write(statements, ...left.slice(at, at + ANNOUNCED.step))
       if (rows.isShared)
         await statements.run(sql`insert into revenue_published (id, transaction_id) values (1, ${to})

@@ -7,13 +7,13 @@ import { eventsOf } from "../orders/sales.ts"
 import type { TransactionRow } from "../orders/transaction.ts"
 import type { RevenueWriter } from "../orders/writer.ts"
 import type { Folding } from "./folding.ts"
-import { letOthersPass, type Writing } from "./writing.ts"
+import type { Writing } from "./writing.ts"
 
 /** Number of rows that one transaction of the writer changes. */
 const SLICE = 250
 
 /** Lets the orders of imports be as the events report them that are shown, whenever imports or their effective days change. */
-export function createVisibility({ sales, services }: RevenueHost, { writing, folding, changed }: VisibilityParts) {
+export function createVisibility({ sales, services, rows }: RevenueHost, { writing, folding, changed }: VisibilityParts) {
   const waiting = new Set<number>()
   /** What was shown when a site was last adjusted. */
   const adjusted = new Map<number, string>()
@@ -28,7 +28,7 @@ export function createVisibility({ sales, services }: RevenueHost, { writing, fo
       for (let after: number | undefined = 0; after !== undefined; ) {
         if (signal.aborted) return
         after = await writing.writeInTurn(site, (writer) => slice(writer, after!))
-        await letOthersPass()
+        await rows.pause()
       }
     if (isFolded) adjusted.set(site.id, shown)
   }

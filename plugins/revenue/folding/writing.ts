@@ -31,19 +31,6 @@ const SLICE = { min: 20, first: 50, max: 1_000 }
 const CHANGE = { min: 0.75, max: 1.5 }
 const between = ({ min, max }: { min: number; max: number }, value: number): number => Math.min(max, Math.max(min, value))
 
-/** A turn of the event loop that takes longer than this had something to do. What it began may go on in the next one. */
-const BUSY_TURN_MS = 0.1
-const MAX_TURNS = 4
-
-/** Lets the event loop do what waits, such as storing and acknowledging events. Returns at once when nothing does. */
-export async function letOthersPass(): Promise<void> {
-  for (let turn = 0; turn < MAX_TURNS; turn++) {
-    const from = performance.now()
-    await new Promise<void>((resolve) => setImmediate(resolve))
-    if (performance.now() - from < BUSY_TURN_MS) return
-  }
-}
-
 /** Writes to the transactions of sites. The steps of a site run one after another, so that none acts on what another one changes. */
 export function createWriting({ host, settings, rates }: WritingOptions) {
   const inTurn = createInTurn()
@@ -95,10 +82,10 @@ export function createWriting({ host, settings, rates }: WritingOptions) {
         at += slice.length
         if (!isShared && (slice.length === sliceSize || ms > TARGET_MS))
           sliceSize = Math.round(between(SLICE, sliceSize * between(CHANGE, TARGET_MS / ms)))
-        await letOthersPass()
+        await host.rows.pause()
         if (!unpacked.hasCompleteChunk) continue
         await host.rows.append((rows) => unpacked.pack(rows, numberer, { isEnd: false }))
-        await letOthersPass()
+        await host.rows.pause()
       }
     },
 
@@ -107,7 +94,7 @@ export function createWriting({ host, settings, rates }: WritingOptions) {
       if (unpacked.size === 0) return
       const { numberer } = await openSite(site)
       await host.rows.append((rows) => unpacked.pack(rows, numberer, { isEnd: true }))
-      await letOthersPass()
+      await host.rows.pause()
     },
 
     /** Packs the transactions of a site that a crash has left unpacked. */

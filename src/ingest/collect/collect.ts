@@ -104,8 +104,11 @@ export interface RecordCollector {
 export interface CollectorLifecycle {
   /** Reports damage in the store: events are refused from now on. */
   meetDamage(): void
-  /** Commits all waiting events without waiting for the disk. They are acknowledged once they are there. */
-  commit(): void
+  /**
+   * Commits all waiting events without waiting for the disk. They are acknowledged once they are there: then the returned promise resolves.
+   * Undefined when there are none.
+   */
+  commit(): Promise<void> | undefined
   /** Writes all waiting events at once. */
   flush(): void
   /** Writes all waiting events and refuses new ones. */

@@ -87,6 +87,8 @@ export class EventBuffer {
   readonly #queue = new EventQueue<Job>()
   /** Groups that are committed but not yet synced, the oldest first. */
   #committed: readonly Committed[] = []
+  /** Resolves when none of them is left. */
+  #settling: Promise<void> | undefined
   /** Whether a group became due while the previous one was being synced. */
   #isOverdue = false
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -153,13 +155,15 @@ export class EventBuffer {
 
   /**
    * Commits all waiting events without waiting for the disk. A committed event survives the end of the process; it is answered once
-   * it also survives a power cut.
+   * it also survives a power cut. Returns a promise that resolves when this is so for all committed events, and undefined if it is already.
    */
-  commit(): void {
-    if (this.#wait.isLocked || this.#store.held()) return
+  commit(): Promise<void> | undefined {
+    if (this.#wait.isLocked || this.#store.held()) return undefined
     const isSyncing = this.#committed.length > 0
     while (this.#queue.waiting.length > 0 && this.#writeGroup());
-    if (!isSyncing && this.#committed.length > 0) void this.#settleLater()
+    if (this.#committed.length === 0) return undefined
+    if (!isSyncing) this.#settling = this.#settleLater()
+    return this.#settling
   }
 
   /** Writes all waiting events at once. */
@@ -206,7 +210,7 @@ export class EventBuffer {
     if (this.#isOverdue || this.#waitsForStore()) return
     if (!this.#isDue) this.#lookForLock()
     else if (!this.#writeGroup()) return
-    else if (this.#committed.length > 0) void this.#settleLater()
+    else if (this.#committed.length > 0) this.#settling = this.#settleLater()
     else if (this.#isDue) this.#schedule(0)
   }
 
@@ -258,18 +262,19 @@ export class EventBuffer {
     }
   }
 
-  /** Answers the committed groups once they are on disk, then continues. */
+  /** Answers the committed groups once they are on disk, until none is left, then continues. */
   async #settleLater(): Promise<void> {
-    const [oldest] = this.#committed
-    const synced = this.#committed.length
-    const fault = await this.#store.sync().then(
-      () => undefined,
-      (error: unknown) => error,
-    )
-    // `flush` settled the groups meanwhile.
-    if (oldest !== this.#committed[0]) return
-    if (!this.#settle(fault, synced)) return
-    if (this.#committed.length > 0) return void this.#settleLater()
+    while (this.#committed.length > 0) {
+      const [oldest] = this.#committed
+      const synced = this.#committed.length
+      const fault = await this.#store.sync().then(
+        () => undefined,
+        (error: unknown) => error,
+      )
+      // `flush` settled the groups meanwhile.
+      if (oldest !== this.#committed[0]) return
+      if (!this.#settle(fault, synced)) return
+    }
     // Requests that the last group had no room for have no timer.
     if (this.#isDue && (this.#isOverdue || this.#timer === undefined)) this.#turn()
   }

@@ -7,7 +7,7 @@ import type { EventStore } from "../../store/events/events.ts"
 import type { RowStatements } from "../../store/events/tables/row-tables.ts"
 import { replayed } from "../../store/rows/replay.ts"
 import type { Sql } from "../../store/sql.ts"
-import { createTurns } from "../../store/turns.ts"
+import { createTurns, loopTurn } from "../../store/turns.ts"
 
 /**
  * Row tables of a plugin, for data that grows with traffic: in the event store, or on a libSQL server. What was written is on disk when
@@ -25,6 +25,11 @@ export interface OwnRows {
   write<T>(work: (rows: RowStatements) => T): Promise<T>
   /** The same, but what it writes is on disk only after the next `sync`, together with everything before it. For the steps of long work. */
   append<T>(work: (rows: RowStatements) => T): Promise<T>
+  /**
+   * Lets events and requests pass between two steps of long work: resolves once those that have arrived are handled and the events are on
+   * disk, after some milliseconds at the latest.
+   */
+  pause(): Promise<void>
   /** Resolves when everything that was appended is on disk. Incoming events do not wait for it. */
   sync(): Promise<void>
   /** Reads at most 10,000 rows. Read longer lists in slices. Store numbers above 2^53 as a BLOB. */
@@ -48,10 +53,10 @@ export interface RowReader {
 const MAX_ROWS = 10_000
 
 /** Writes to row tables, which are in the event store or on a server. */
-type RowWriter = Pick<OwnRows, "isShared" | "write" | "append" | "sync">
+type RowWriter = Pick<OwnRows, "isShared" | "write" | "append" | "pause" | "sync">
 
 interface WriterParts {
-  events: Pick<EventStore, "appendRows" | "sync">
+  events: Pick<EventStore, "appendRows" | "sync" | "held">
   collector: Pick<Collector, "commit">
   /** The database on a server. */
   rowServer: Catalog | undefined
@@ -59,11 +64,36 @@ interface WriterParts {
 
 export const rowWriter = (parts: WriterParts): RowWriter => (parts.rowServer ? remoteWriter(parts.rowServer) : embeddedWriter(parts))
 
+/** A turn of the event loop that takes longer than this had something to do. What it began may go on in the next one. */
+const BUSY_TURN_MS = 0.1
+const MAX_TURNS = 4
+
+/** How long a pause waits for the disk. On a slow one, the steps between would otherwise get hardly any time. */
+const MAX_WAIT_MS = 10
+
+/** Lets the event loop handle what has arrived, and what follows from it. Returns at once when there is nothing. */
+async function handleArrived(): Promise<void> {
+  for (let turn = 0; turn < MAX_TURNS; turn++) {
+    const from = performance.now()
+    await loopTurn()
+    if (performance.now() - from < BUSY_TURN_MS) return
+  }
+}
+
+async function settledWithin(work: Promise<void>, limitMs: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, limitMs)
+  await Promise.race([work, promise])
+  clearTimeout(timer)
+}
+
 function embeddedWriter({ events, collector }: WriterParts): RowWriter {
   // Upkeep of a plugin runs some transactions for each of a thousand sites.
   const turn = createTurns()
   const append = async <T>(work: (rows: RowStatements) => T) => {
     await turn()
+    // Otherwise the log could not start again, and events would have to wait for its next end as well.
+    for (let held = events.held(); held; held = events.held()) await held
     // Events that wait for their group would have to wait for this work as well. Now they go to the disk meanwhile.
     collector.commit()
     return events.appendRows(work)
@@ -76,6 +106,13 @@ function embeddedWriter({ events, collector }: WriterParts): RowWriter {
       return result
     },
     append: async (work) => (await append(work)).result,
+    async pause() {
+      await handleArrived()
+      const settled = collector.commit()
+      if (!settled) return
+      await settledWithin(settled, MAX_WAIT_MS)
+      await loopTurn() // sends the answers
+    },
     sync: () => events.sync(),
   }
 }
@@ -83,7 +120,7 @@ function embeddedWriter({ events, collector }: WriterParts): RowWriter {
 /** A server answers a commit when it is on disk. */
 function remoteWriter(server: Catalog): RowWriter {
   const write: RowWriter["write"] = (work) => server.transaction((statements) => replayed(statements, work))
-  return { isShared: true, write, append: write, sync: async () => {} }
+  return { isShared: true, write, append: write, pause: loopTurn, sync: async () => {} }
 }
 
 export function ownRows({ writer, reader }: { writer: RowWriter; reader: RowReader }, pluginId: string): OwnRows {
