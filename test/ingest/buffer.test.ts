@@ -174,6 +174,33 @@ describe("a commit that is not yet on disk", () => {
     expect([outcomes, it.buffer.depth]).toEqual([["first", "second"], 0])
   })
 
+  test("is waited for by whoever commits on demand, until all events are acknowledged", async () => {
+    using it = startBuffer()
+    expect(it.buffer.commit()).toBeUndefined()
+    const { send, outcomes, arrive } = await committed(it)
+    void send("second")
+    let isSettled = false
+    const settled = it.buffer.commit()!.then(() => {
+      isSettled = true
+    })
+    await Bun.sleep(20)
+    expect([isSettled, outcomes]).toEqual([false, []])
+    arrive()
+    await settled
+    expect([outcomes, it.buffer.depth, it.buffer.commit()]).toEqual([["first", "second"], 0, undefined])
+  })
+
+  test("is waited for no longer than until the disk has failed", async () => {
+    using it = startBuffer()
+    const { send, outcomes, arrive } = await committed(it)
+    void send("second")
+    const settled = it.buffer.commit()!
+    it.disk.lost = true
+    arrive()
+    await settled
+    expect([outcomes, it.buffer.depth]).toEqual([["first unavailable", "second unavailable"], 0])
+  })
+
   test("that is lost also fails the commits after it", async () => {
     using it = startBuffer()
     const { send, outcomes, first, arrive } = await committed(it)
