@@ -2,7 +2,7 @@
  * The visit and the touches of transactions. A transaction follows its visit until that is closed; then they are frozen. Visits are looked
  * up for many transactions at once.
  */
-import { type LinkClick, type SaleVisit, type Site, sql, type Touch } from "#plugin"
+import { type LinkClick, type RowStatements, type SaleVisit, type Site, sql, type Touch } from "#plugin"
 import type { RevenueHost } from "../host.ts"
 import { isBelow } from "../ignored-referrers.ts"
 import type { Values } from "../orders/book.ts"
@@ -13,7 +13,7 @@ import type { RevenueWriter } from "../orders/writer.ts"
 import { Unpacked } from "../packed/chunks.ts"
 import type { RevenueSettings, RevenueSettingsStore } from "../settings.ts"
 import { storeBatches } from "./batches.ts"
-import type { Writing } from "./writing.ts"
+import type { SliceKind, SliceWork, Writing } from "./writing.ts"
 
 /** Number of transactions per lookup. */
 export const SLICE = 1_000
@@ -31,6 +31,12 @@ const FOLLOWED = sql`${TRACED}, visit_sequence, visitor, dims_json`
 
 /** Returns the columns of the visit and the touches of a transaction, with the name of its event. Undefined if its visit was not found. */
 export type Lookup = (of: Pick<Traced, "id" | "sale_sequence" | "occurred_at">, event: string | undefined) => Values | undefined
+
+/** The other columns that a lookup returns. */
+type Frozen = Pick<TransactionRow, "id" | "visitor_kind" | "link_id" | "touches_json">
+
+/** Visits by the sequence of the sale event. */
+type VisitsBySale = ReadonlyMap<number, SaleVisit>
 
 /** Transactions, and the visits that led to them. */
 interface Batch {
@@ -53,11 +59,14 @@ interface AttributionOptions {
 export function createAttribution(host: RevenueHost, { settings, writing }: AttributionOptions) {
   const { rows, sales } = host
 
-  /** Looks up the visits and touches of transactions. In its turn, because an erasure must not come in between. */
-  async function lookUp(site: Site, found: readonly Traced[], signal?: AbortSignal): Promise<Lookup> {
+  /**
+   * Looks up the visits and touches of transactions, unless their visits are known already. In its turn, because an erasure must not come
+   * in between.
+   */
+  async function lookUp(site: Site, found: readonly Traced[], signal?: AbortSignal, known?: VisitsBySale): Promise<Lookup> {
     if (found.length === 0) return () => undefined
     const current = await settings.of(site)
-    const visits = await sales.visits(site, sequencesOf(found), signal)
+    const visits = known ?? (await sales.visits(site, sequencesOf(found), signal))
     const byPerson = found.filter(({ sale_sequence, person }) => sale_sequence === null && person !== null)
     const visitors = new Set([...[...visits.values()].map(({ visitor }) => visitor), ...byPerson.map(({ person }) => person!)])
     const led = await pathsOf(site, [...visitors], found, current, signal)
@@ -69,25 +78,30 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
     }
   }
 
-  const isTraced = ({ visit_started_at: at, is_open }: Traced): boolean => at !== null || is_open > 0
-
   /** Stores the visits and touches of some rows, and converts their amounts if asked to. */
   async function freeze(site: Site, { found, lookup }: Batch, { isConverted = false, isTouched = true }: FreezeOptions = {}) {
     const ids = found.map(({ id }) => id)
     const freezeSlice = (writer: RevenueWriter, slice: readonly number[]): void => {
-      const { book } = writer
-      book.load(slice)
-      const rows = slice.flatMap((id) => book.byId(id) ?? [])
+      const rows = loadRows(writer, slice)
       if (isConverted) convertRows(writer, rows)
-      const traced = isTouched ? rows.filter(isTraced) : []
-      const left = new Set(writer.events(sequencesOf(traced)).map(({ sequence }) => sequence))
-      for (const row of traced) {
-        const isErased = row.sale_sequence !== null && !left.has(row.sale_sequence)
-        book.update(row.id, lookup(row, eventOf(row)) ?? (isErased ? NO_VISIT : { is_open: 0 }))
-      }
+      if (isTouched) freezeRows(writer, rows.filter(isTraced), lookup)
     }
+    await writeAll(site, ids, freezeSlice, isTouched ? "freeze" : "convert")
+  }
+
+  /** Stores the visits and touches of transactions with an open visit. Of most, it has only been closed: these are not read whole. */
+  async function freezeOpen(site: Site, found: readonly Followed[], lookup: Lookup): Promise<void> {
+    const freezeSlice = (writer: RevenueWriter, slice: readonly Followed[], statements: RowStatements): void => {
+      const closed = new Set(closeUnchanged(statements, slice, lookup))
+      const changed = slice.flatMap(({ id }) => (closed.has(id) ? [] : id))
+      if (changed.length > 0) freezeRows(writer, loadRows(writer, changed).filter(isTraced), lookup)
+    }
+    await writeAll(site, found, freezeSlice, "follow")
+  }
+
+  async function writeAll<Item>(site: Site, items: readonly Item[], work: SliceWork<Item>, kind: SliceKind): Promise<void> {
     const unpacked = new Unpacked(site.id)
-    await writing.writeSlices(site, ids, freezeSlice, { unpacked })
+    await writing.writeSlices(site, items, work, { kind, unpacked })
     await writing.packRest(site, unpacked)
   }
 
@@ -146,10 +160,11 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
         and (occurred_at, id) > (${at}, ${id}) order by occurred_at, id limit ${SLICE}`),
     )
 
-  /** Returns those of some transactions with an open visit whose visit has changed or is closed. Those found by a person may have another one. */
-  async function changedSince(site: Site, found: readonly Followed[], signal: AbortSignal): Promise<readonly Followed[]> {
+  /** Stores those of some transactions with an open visit whose visit has changed or is closed. Those found by a person may have another one. */
+  async function followChanged(site: Site, found: readonly Followed[], signal: AbortSignal): Promise<void> {
     const visits = await sales.visits(site, sequencesOf(found), signal)
-    return found.filter((row) => row.sale_sequence === null || !isAsFrozen(row, visits.get(row.sale_sequence)))
+    const changed = found.filter((row) => row.sale_sequence === null || !isAsFrozen(row, visits.get(row.sale_sequence)))
+    if (changed.length > 0) await freezeOpen(site, changed, await lookUp(site, changed, signal, visits))
   }
 
   /** Looks up the visits of all transactions of a site in one state. */
@@ -158,8 +173,8 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
       const last = await writing.inTurn(site.id, async () => {
         const found = await openRows(site, state, after)
         if (found.length === 0) return undefined
-        const changed = state === OPEN ? await changedSince(site, found, signal) : found
-        if (changed.length > 0) await freeze(site, { found: changed, lookup: await lookUp(site, changed, signal) })
+        if (state === OPEN) await followChanged(site, found, signal)
+        else await freeze(site, { found, lookup: await lookUp(site, found, signal) })
         return found.at(-1)
       })
       if (!last) return
@@ -237,6 +252,41 @@ function frozen(
     touches_json: touchesText(limited(touches)),
   }
 }
+
+const isTraced = ({ visit_started_at: at, is_open }: Traced): boolean => at !== null || is_open > 0
+
+function loadRows({ book }: RevenueWriter, ids: readonly number[]): TransactionRow[] {
+  book.load(ids)
+  return ids.flatMap((id) => book.byId(id) ?? [])
+}
+
+/** Gives rows the visit and the touches that were found. Those whose event was erased have none. */
+function freezeRows(writer: RevenueWriter, rows: readonly TransactionRow[], lookup: Lookup): void {
+  const left = new Set(writer.events(sequencesOf(rows)).map(({ sequence }) => sequence))
+  for (const row of rows) {
+    const isErased = row.sale_sequence !== null && !left.has(row.sale_sequence)
+    writer.book.update(row.id, lookup(row, eventOf(row)) ?? (isErased ? NO_VISIT : { is_open: 0 }))
+  }
+}
+
+/** Closes those of some transactions that have the visit and the touches that were found, and returns their ids. */
+function closeUnchanged({ all, run }: RowStatements, found: readonly Followed[], lookup: Lookup): number[] {
+  const ids = JSON.stringify(found.map(({ id }) => id))
+  const stored = all<Frozen>(sql`select id, visitor_kind, link_id, touches_json from revenue_transactions
+    where id in (select value from json_each(${ids})) and +is_open = ${OPEN}`)
+  const byId = new Map(stored.map((row) => [row.id, row]))
+  const closed = found.flatMap((row) => {
+    const rest = byId.get(row.id)
+    const values = rest && lookup(row, eventOf(row))
+    return values?.is_open === 0 && hasValues({ ...row, ...rest, is_open: 0 }, values) ? row.id : []
+  })
+  if (closed.length > 0)
+    run(sql`update revenue_transactions set is_open = 0 where id in (select value from json_each(${JSON.stringify(closed)}))`)
+  return closed
+}
+
+const hasValues = (row: Values, values: Values): boolean =>
+  (Object.keys(values) as (keyof Values)[]).every((name) => row[name] === values[name])
 
 /** Returns whether a row has its visit as it is now. */
 const isAsFrozen = (row: Followed, visit: SaleVisit | undefined): boolean =>

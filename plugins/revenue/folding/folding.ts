@@ -33,7 +33,7 @@ export function createFolding({ sales, rows }: RevenueHost, { writing, attributi
     return { position, events, lookup: await attribution.lookUp(site, events.map(tracedEvent), signal) }
   }
 
-  function writeBatch(site: Site, { position, events, lookup }: Batch, options: SliceOptions): Promise<void> {
+  function writeBatch(site: Site, { position, events, lookup }: Batch, options: Omit<SliceOptions, "kind">): Promise<void> {
     const writeEvents = (writer: RevenueWriter, slice: readonly SaleEvent[], statements: RowStatements): void => {
       const first = events.indexOf(slice[0]!) // a slice is not empty
       const before = first === 0 ? position : events[first - 1]!.place
@@ -45,7 +45,7 @@ export function createFolding({ sales, rows }: RevenueHost, { writing, attributi
       statements.run(sql`insert into revenue_cursor (site_id, position) values (${site.id}, ${slice.at(-1)!.place})
         on conflict (site_id) do update set position = excluded.position`)
     }
-    return writing.writeSlices(site, events, writeEvents, options)
+    return writing.writeSlices(site, events, writeEvents, { ...options, kind: "fold" })
   }
 
   /** Folds the next sale events. Returns whether more may follow. */

@@ -13,7 +13,14 @@ export interface WritingOptions {
   rates: Pick<Rates, "lookupIn">
 }
 
+/** Kinds of work by what a transaction costs, each of which has slices of its own size. */
+export type SliceKind = "fold" | "freeze" | "follow" | "convert"
+
+/** What follows from some items, in one transaction of the writer. */
+export type SliceWork<Item> = (writer: RevenueWriter, slice: readonly Item[], rows: RowStatements) => void
+
 export interface SliceOptions {
+  kind: SliceKind
   /** The transactions that are not packed yet. Takes those that are written, and packs them chunk by chunk. */
   unpacked: Unpacked
   signal?: AbortSignal | undefined
@@ -35,7 +42,7 @@ const between = ({ min, max }: { min: number; max: number }, value: number): num
 export function createWriting({ host, settings, rates }: WritingOptions) {
   const inTurn = createInTurn()
   const { isShared } = host.rows
-  let sliceSize = SLICE.first
+  const sizes: Record<SliceKind, number> = { fold: SLICE.first, freeze: SLICE.first, follow: SLICE.first, convert: SLICE.first }
 
   /** Prepares transactions of the writer, with the settings of a site as they are. */
   async function openSite(site: Site) {
@@ -68,20 +75,20 @@ export function createWriting({ host, settings, rates }: WritingOptions) {
     async writeSlices<Item>(
       site: Site,
       items: readonly Item[],
-      work: (writer: RevenueWriter, slice: readonly Item[], rows: RowStatements) => void,
-      { unpacked, signal }: SliceOptions,
+      work: SliceWork<Item>,
+      { kind, unpacked, signal }: SliceOptions,
     ): Promise<void> {
       const { transact, numberer } = await openSite(site)
       for (let at = 0; at < items.length && !signal?.aborted; ) {
-        const slice = items.slice(at, at + (isShared ? SLICE.max : sliceSize))
+        const slice = items.slice(at, at + (isShared ? SLICE.max : sizes[kind]))
         const begun = process.threadCpuUsage()
         // Another node may change a transaction before a later step has packed it.
         await host.rows.append((rows) => transact(rows, (writer) => work(writer, slice, rows), isShared ? undefined : unpacked))
         const { user, system } = process.threadCpuUsage(begun)
         const ms = (user + system) / 1_000
         at += slice.length
-        if (!isShared && (slice.length === sliceSize || ms > TARGET_MS))
-          sliceSize = Math.round(between(SLICE, sliceSize * between(CHANGE, TARGET_MS / ms)))
+        if (!isShared && (slice.length === sizes[kind] || ms > TARGET_MS))
+          sizes[kind] = Math.round(between(SLICE, sizes[kind] * between(CHANGE, TARGET_MS / ms)))
         await host.rows.pause()
         if (!unpacked.hasCompleteChunk) continue
         await host.rows.append((rows) => unpacked.pack(rows, numberer, { isEnd: false }))
