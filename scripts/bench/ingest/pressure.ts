@@ -30,14 +30,26 @@ export async function measurePressure(options: DataOptions): Promise<void> {
   console.log(`\np99 beside reports is ${(quantile(busy, 0.99) / quantile(idle, 0.99)).toFixed(1)} times its idle value.`)
 }
 
+/** An event that was acknowledged. */
+export interface Acknowledged {
+  /** When it was due, by `performance.now()`. */
+  dueAt: number
+  /** Time from then to the answer. */
+  ms: number
+}
+
+/** Sends events at a steady rate, and returns the times to their answers in ms. */
+export const steadyLoad = async (address: string, trackingId: string, seconds = SECONDS): Promise<number[]> =>
+  (await acknowledgedEvents(address, trackingId, seconds)).map(({ ms }) => ms)
+
 /** An open loop: each event is due at a fixed time, regardless of delayed answers, and its latency counts from that time. */
-export async function steadyLoad(address: string, trackingId: string, seconds = SECONDS): Promise<number[]> {
+export async function acknowledgedEvents(address: string, trackingId: string, seconds: number): Promise<Acknowledged[]> {
   const start = performance.now()
   const sends = Array.from({ length: PER_SECOND * seconds }, async (_, number) => {
-    const due = start + (number * 1_000) / PER_SECOND
-    await Bun.sleep(due - performance.now())
+    const dueAt = start + (number * 1_000) / PER_SECOND
+    await Bun.sleep(dueAt - performance.now())
     await sendPageview(address, trackingId, number)
-    return performance.now() - due
+    return { dueAt, ms: performance.now() - dueAt }
   })
   return Promise.all(sends)
 }

@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { personOf } from "../../../src/services/demo/people.ts"
 import { FROM_SOURCE, type Prepared, prepareSite, prepareUser, serveFootfall } from "../../instance.ts"
 import { UNLIMITED } from "../ingest/ingest.ts"
-import { steadyLoad } from "../ingest/pressure.ts"
+import { type Acknowledged, acknowledgedEvents } from "../ingest/pressure.ts"
 import { type Client, signedIn } from "../people/writes.ts"
 import { type BenchVisit, type DataOptions, NO_TRAITS } from "../stores/data.ts"
 import { openFootfall } from "../stores/footfall.ts"
@@ -59,7 +59,7 @@ async function measure({ address, pid, site, client, state }: Bench, { sales, da
   const rows: (string | number)[][] = []
   const addProcessor = (name: string, seconds: number) => rows.push([name, ms(seconds), "", ""])
   const add = (name: string, figure: number, bar: number) => rows.push([name, ms(figure), ms(bar), figure <= bar ? "yes" : "no"])
-  const load = () => steadyLoad(address, site.trackingId, LOAD_SECONDS)
+  const load = () => acknowledgedEvents(address, site.trackingId, LOAD_SECONDS)
   const day = (at: number) => new Date(at).toISOString().slice(0, 10)
   await client.send("PUT", "/revenue/rates", { rates: ratesOf(days, day(end - days * DAY_MS)) })
   const idle: number[] = []
@@ -67,15 +67,18 @@ async function measure({ address, pid, site, client, state }: Bench, { sales, da
   /** Before, between and after the measurements, because other programs use the machine as well. */
   const measureIdle = async () => {
     const before = processorMs(pid)
-    for (let round = 0; round < IDLE_ROUNDS; round++) idle.push(...(await load()))
+    for (let round = 0; round < IDLE_ROUNDS; round++) idle.push(...(await load()).map(({ ms }) => ms))
     idleProcessor += processorMs(pid) - before
   }
   await load() // warms up
   await measureIdle()
   await sendSales(address, site, 1, 0)
-  const folding = await beside(pid, load, async () => {
+  const folding = await beside(pid, load, async (begins) => {
     await Bun.sleep(DELAY_MS)
-    return timeUntil(() => state.isFolded(sales + 1))
+    const begun = timeUntil(() => state.transactions() > 0).then(begins)
+    const took = await timeUntil(() => state.isFolded(sales + 1))
+    await begun
+    return took
   })
   await measureIdle()
 
@@ -87,7 +90,8 @@ async function measure({ address, pid, site, client, state }: Bench, { sales, da
   const report = `/revenue/report?from=${day(end - days * DAY_MS)}&to=${day(end - DAY_MS)}&group_by=source&currency=EUR`
   const reports: number[] = []
   await client.send("POST", "/revenue/recompute", {})
-  const recompute = await beside(pid, load, async () => {
+  const recompute = await beside(pid, load, async (begins) => {
+    begins()
     const done = timeUntil(async () => !(await client.send<{ recomputing: boolean }>("GET", "/revenue/settings")).recomputing, 200)
     const isOver = done.then(() => true)
     while (!(await Promise.race([isOver, Bun.sleep(500).then(() => false)])))
@@ -96,7 +100,7 @@ async function measure({ address, pid, site, client, state }: Bench, { sales, da
   })
   await measureIdle()
   /** Processor time without that of the events, in seconds. */
-  const own = ({ processor, busy }: Beside) => (processor - (busy.length * idleProcessor) / idle.length) / 1_000
+  const own = ({ processor, events }: Beside) => (processor - (events * idleProcessor) / idle.length) / 1_000
   const slower = (busy: readonly number[]) => quantile(busy, 0.99) / quantile(idle, 0.99)
   add("folding, attributing and announcing, seconds for each 100,000 sales", (folding.took * 100_000) / sales / 1_000, 10)
   addProcessor("processor time of that, seconds for each 100,000 sales", (own(folding) * 100_000) / sales)
@@ -115,21 +119,31 @@ async function measure({ address, pid, site, client, state }: Bench, { sales, da
 
 interface Beside {
   took: number
+  /** Milliseconds until the events were acknowledged that were due while the work was done. */
   busy: number[]
+  /** Number of all events that were sent. */
+  events: number
   /** Milliseconds of processor time of the server, with that of the events. */
   processor: number
 }
 
-/** Runs work while events arrive, in whole rounds of the load. */
-async function beside(pid: number, load: () => Promise<number[]>, work: () => Promise<number>): Promise<Beside> {
+/**
+ * Runs work while events arrive, in whole rounds of the load. The work says when it begins: the events of a round that are due before or
+ * afterwards would make the figure better than it is.
+ */
+async function beside(pid: number, load: () => Promise<Acknowledged[]>, work: (begins: () => void) => Promise<number>): Promise<Beside> {
   const before = processorMs(pid)
-  const busy: number[] = []
-  let isDone = false
-  const working = work().finally(() => {
-    isDone = true
+  const sent: Acknowledged[] = []
+  let [begunAt, endedAt] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+  const working = work(() => {
+    begunAt = performance.now()
+  }).finally(() => {
+    endedAt = performance.now()
   })
-  while (!isDone) busy.push(...(await load()))
-  return { took: await working, busy, processor: processorMs(pid) - before }
+  while (endedAt === Number.POSITIVE_INFINITY) sent.push(...(await load()))
+  const took = await working
+  const busy = sent.filter(({ dueAt }) => dueAt >= begunAt && dueAt <= endedAt).map(({ ms }) => ms)
+  return { took, busy, events: sent.length, processor: processorMs(pid) - before }
 }
 
 async function timeUntil(test: () => boolean | Promise<boolean>, pauseMs = 20): Promise<number> {
@@ -140,6 +154,7 @@ async function timeUntil(test: () => boolean | Promise<boolean>, pauseMs = 20): 
 
 /** What the server has written, read beside it so that reading costs it nothing. */
 interface State {
+  transactions(): number
   /** Returns whether a number of transactions exists, all of them attributed and announced. */
   isFolded(transactions: number): boolean
 }
@@ -150,7 +165,8 @@ function openState(dataDir: string): State {
   const pending = db.query(`${waiting} is_open = 2 union all ${waiting} is_announced = 0
     and id > coalesce((select transaction_id from revenue_announced), 0) limit 1`)
   const last = db.query<{ id: number | null }, []>("select max(id) as id from revenue_transactions")
-  return { isFolded: (transactions) => (last.get()?.id ?? 0) >= transactions && pending.get() === null }
+  const transactions = () => last.get()?.id ?? 0
+  return { transactions, isFolded: (expected) => transactions() >= expected && pending.get() === null }
 }
 
 /** Stores visits of two events, the second of which is a sale, evenly over the days. */
