@@ -13,7 +13,8 @@ const MOVES = 5
 /**
  * Moves pages from the write-ahead log into the file of an open store while its writer and readers go on. Once few pages are left it waits
  * for `beforeLast` and moves these too; if nothing was written meanwhile, the log can start again. Long readers can prevent that. With
- * `isEmptied`, the log is also emptied, if no one uses it at the moment. Returns the kind of the fault that prevented it.
+ * `isEmptied`, it does so even if many are left, because a removal writes as fast as its pages are moved, and the log is also emptied, if no
+ * one uses it at the moment. Returns the kind of the fault that prevented it.
  */
 export async function movePages(path: string, beforeLast?: () => Promise<void>, isEmptied = false): Promise<FaultKind | null> {
   try {
@@ -24,7 +25,7 @@ export async function movePages(path: string, beforeLast?: () => Promise<void>, 
       for (const pragma of ["busy_timeout = 0", "synchronous = full", "wal_autocheckpoint = 0"])
         translateErrors(() => db.run(`pragma ${pragma}`))
       for (let tries = MOVES; tries > 0 && left() > FEW_PAGES; tries--) move()
-      if (!beforeLast || left() > FEW_PAGES) return null
+      if (!beforeLast || (left() > FEW_PAGES && !isEmptied)) return null
       await beforeLast()
       move()
       if (isEmptied) move("truncate")

@@ -105,6 +105,9 @@ export type MoveLog = (path: string, beforeLast?: () => void, isEmptied?: boolea
 
 const TAIL_BYTES = 32 << 20
 
+/** Pauses between the attempts to empty the log, together as long as a reader may keep it. The copy of a backup keeps it longer. */
+const EMPTYING_PAUSES_MS = [50, 200, 500, 1_250, 3_000]
+
 export function openEventStore(
   path: string,
   { now, version = "", schemas, tailBytes = TAIL_BYTES, moveLog }: EventStoreOptions,
@@ -141,7 +144,7 @@ function createStore(journal: Journal, { tailBytes, moveLog }: StoreOptions): Ev
   const unannounced = new Map<number, number>()
   let announceSales: (siteId: number) => void = () => {}
   const pressure = createPressure({ tailBytes })
-  let held: Promise<void> | undefined
+  let latestMove: Promise<void> = Promise.resolve()
 
   const sharedNumbers = (siteId: number) => numbers?.numbering(siteId) ?? Promise.reject(new Error("There is no second engine"))
   const ordinalsOf = async (siteId: number, wanted: readonly number[]) => (await numbers?.ordinals(siteId, wanted)) ?? wanted
@@ -151,25 +154,42 @@ function createStore(journal: Journal, { tailBytes, moveLog }: StoreOptions): Ev
   const logBytes = () => statSync(logOf(db.filename)).size
 
   /** Moves the log into the file. Events wait while the last pages are moved, unless only most are, and while the log is emptied. */
-  async function moveIntoFile(share: "most" | "all", isEmptied = false): Promise<void> {
+  async function moveIntoFile(move: MoveLog, share: "most" | "all", isEmptied = false): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const hold = () => {
-      held = promise
+      journal.held = promise
       journal.isEmptying = isEmptied
     }
     try {
-      if (!moveLog) checkpoint("passive")
-      else if (isEmptied ? logBytes() > 0 : translateErrors(() => logPages(db)).left > 0) {
-        const fault = await moveLog(db.filename, share === "all" ? hold : undefined, isEmptied)
-        if (fault) throw new StoreFault(fault, "The log of the event store could not be moved into its file")
-      }
-      // Usually the other thread has emptied it: this one would wait for the file system, the longer the larger the log was.
-      if (isEmptied && logBytes() > 0) checkpoint("truncate")
+      const fault = await move(db.filename, share === "all" ? hold : undefined, isEmptied)
+      if (fault) throw new StoreFault(fault, "The log of the event store could not be moved into its file")
     } finally {
-      held = undefined
+      journal.held = undefined
       journal.isEmptying = false
       resolve()
     }
+  }
+
+  async function moveShare(share: "most" | "all"): Promise<void> {
+    if (!moveLog) checkpoint("passive")
+    else if (translateErrors(() => logPages(db)).left > 0) await moveIntoFile(moveLog, share)
+  }
+
+  /** Empties the log on another thread, because this one would wait for the file system, and tries again while a reader prevents it. */
+  async function emptyLog(): Promise<void> {
+    if (!moveLog) return void checkpoint("truncate")
+    for (const pause of EMPTYING_PAUSES_MS) {
+      if (logBytes() > 0) await moveIntoFile(moveLog, "all", true)
+      if (logBytes() === 0) return
+      await Bun.sleep(pause)
+    }
+  }
+
+  /** Two threads of ours that move the log would lock each other out. */
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    const result = latestMove.then(work)
+    latestMove = result.catch(() => {})
+    return result
   }
 
   function commitGroup<T>(arrivedAt: number, work: (writer: Writer) => T, unsynced = false): T {
@@ -243,9 +263,9 @@ function createStore(journal: Journal, { tailBytes, moveLog }: StoreOptions): Ev
     },
     exempt: (values) => journal.exempt(values),
     checkpoint,
-    emptyLog: () => moveIntoFile("all", true),
-    moveLog: (share) => moveIntoFile(share),
-    held: () => held,
+    emptyLog: () => inTurn(emptyLog),
+    moveLog: (share) => inTurn(() => moveShare(share)),
+    held: () => journal.held,
     logPages: () => translateErrors(() => logPages(db)),
     onSealDue: pressure.onSealDue,
     room: pressure.room,

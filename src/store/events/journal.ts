@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite"
 import { StoreFault, toFault, translateErrors } from "./fault.ts"
 import { loadMemory, type Memory } from "./memory.ts"
-import type { Commit } from "./upkeep/segments.ts"
+import type { Commit, LaterCommit } from "./upkeep/segments.ts"
 import type { ExemptValues } from "./writer.ts"
 
 /** The setting of the connection between two transactions. */
@@ -39,6 +39,8 @@ export class Journal {
   #isStale = false
   /** Whether another thread empties the log, for which it has the lock. */
   isEmptying = false
+  /** Resolves when another thread has moved the last pages of the log. Undefined while none does. */
+  held: Promise<void> | undefined
 
   constructor(db: Database) {
     this.db = db
@@ -63,6 +65,20 @@ export class Journal {
 
   /** The same, but does not wait for the disk. */
   append: Commit = (work) => this.#unsynced(() => this.commit(work))
+
+  /**
+   * The same for steps that can wait, as events do, while another thread moves the last pages of the log. Otherwise they would write as fast
+   * as pages are moved, and this thread would stand still while the other one has the lock.
+   */
+  appendFree: LaterCommit = async (work) => {
+    await this.free()
+    return this.append(work)
+  }
+
+  /** Resolves when no other thread moves the last pages of the log. */
+  async free(): Promise<void> {
+    while (this.held) await this.held
+  }
 
   /**
    * Runs a transaction that changes memory together with the tables. If it fails, memory is reloaded from the disk. With `unsynced`,

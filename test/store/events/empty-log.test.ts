@@ -46,7 +46,7 @@ test("another thread moves the log and empties it, for which events wait", async
   store.close()
 })
 
-test("the log is emptied by the writer if a reader prevented the other thread from it", async () => {
+test("the other thread empties the log once a reader no longer prevents it", async () => {
   using folder = temporaryFolder()
   const path = join(folder.path, "events.db")
   using reader = new Database(path, { create: true })
@@ -54,22 +54,25 @@ test("the log is emptied by the writer if a reader prevented the other thread fr
   const store: EventStore = openEventStore(path, {
     now: NOON,
     moveLog: async (file, beforeLast, isEmptied) => {
+      const isRead = sizes.length === 0
       const during = async () => {
         beforeLast?.()
+        if (!isRead) return
         write(store, 1)
         reader.run("begin")
         reader.query("select count(*) from log").get()
       }
       const fault = await movePages(file, beforeLast && during, isEmptied)
       sizes.push(size(path))
-      reader.run("rollback")
+      if (isRead) reader.run("rollback")
       return fault
     },
   })
   write(store, 5_000)
   await store.emptyLog()
+  expect(sizes).toEqual([expect.any(Number), 0])
   expect(sizes[0]).toBeGreaterThan(0)
-  expect(size(path)).toBe(0)
+  expect([size(path), store.held()]).toEqual([0, undefined])
   store.close()
 })
 
@@ -78,7 +81,7 @@ test("a write waits until the other thread has emptied the log", async () => {
   const path = join(folder.path, "events.db")
   const store: EventStore = openEventStore(path, {
     now: NOON,
-    moveLog: async (_, beforeLast) => {
+    moveLog: async (file, beforeLast, isEmptied) => {
       beforeLast?.()
       // Longer than the writer waits for any other lock, in another process because the wait blocks this thread.
       const code = `const { Database } = require("bun:sqlite"); const db = new Database(process.argv[1]); db.run("begin immediate");
@@ -87,12 +90,74 @@ test("a write waits until the other thread has emptied the log", async () => {
       await child.stdout.getReader().read()
       write(store, 1)
       await child.exited
-      return null
+      return movePages(file, async () => {}, isEmptied)
     },
   })
   write(store, 10)
   await store.emptyLog()
   expect(store.facts().hotRows).toBe(11)
+  store.close()
+})
+
+test("a removal waits while another thread empties the log that it is writing", async () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "events.db")
+  const begun = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  const store: EventStore = openEventStore(path, {
+    now: NOON,
+    moveLog: async (file, beforeLast, isEmptied) => {
+      beforeLast?.()
+      begun.resolve()
+      await goOn.promise
+      return movePages(file, async () => {}, isEmptied)
+    },
+  })
+  write(store, 5_000)
+  await store.seal(NOON + 2 * 86_400_000, true)
+  const emptied = store.emptyLog()
+  await begun.promise
+  let isOver = false
+  const removed = store.eraseSite(1, NOON).finally(() => {
+    isOver = true
+  })
+  await Bun.sleep(100)
+  const pages = store.logPages().all
+  await Bun.sleep(100)
+  // It stands still instead of writing while the log is emptied.
+  expect([isOver, store.logPages().all]).toEqual([false, pages])
+  goOn.resolve()
+  await emptied
+  expect([await removed, store.held()]).toEqual([1, undefined])
+  store.close()
+})
+
+test("a log is emptied although more is written than another thread has moved", async () => {
+  using folder = temporaryFolder()
+  const path = join(folder.path, "events.db")
+  let asked = 0
+  const store: EventStore = openEventStore(path, {
+    now: NOON,
+    moveLog: (file, beforeLast, isEmptied) => {
+      // A reader keeps the pages until events wait, as a fast removal does by adding more.
+      using reader = new Database(file, { readonly: true })
+      reader.run("begin")
+      reader.query("select count(*) from log").get()
+      write(store, 5_000)
+      return movePages(
+        file,
+        beforeLast &&
+          (async () => {
+            asked++
+            beforeLast()
+          }),
+        isEmptied,
+      )
+    },
+  })
+  write(store, 10)
+  await store.emptyLog()
+  expect([asked, size(path)]).toEqual([1, 0])
   store.close()
 })
 

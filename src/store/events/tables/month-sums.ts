@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite"
 import type { Journal } from "../journal.ts"
+import type { LaterCommit } from "../upkeep/segments.ts"
 
 /**
  * Sums of months, which query workers compute and the writer stores for the next start. They are about segments that exist, take a small
@@ -36,9 +37,13 @@ const BYTES_PER_EVENT = 0.3
 
 export const monthSumsOf = (journal: Journal, version: string): MonthSums => ({
   storeSums(sums) {
-    try {
-      journal.append(() => store(journal.db, sums, version))
-    } catch {}
+    const write = () => {
+      try {
+        journal.append(() => store(journal.db, sums, version))
+      } catch {}
+    }
+    if (journal.held) void journal.free().then(write)
+    else write()
   },
 })
 
@@ -103,10 +108,10 @@ export function dropSums(db: Database, segments: string): void {
  * Deletes the sums of the months that contain one of some segments, month by month, before the transaction that replaces the segments.
  * Deleted rows are overwritten, which takes time for many months. That transaction deletes those that are stored meanwhile.
  */
-export async function dropMostSums(db: Database, segments: readonly number[], commit: <T>(work: () => T) => T): Promise<void> {
+export async function dropMostSums(db: Database, segments: readonly number[], commit: LaterCommit): Promise<void> {
   const months = db.query<{ id: number }, [string]>(`select id ${OF_SEGMENTS}`).all(JSON.stringify(segments))
   for (const { id } of months) {
-    commit(() => db.query("delete from summed_months where id = ?").run(id))
+    await commit(() => db.query("delete from summed_months where id = ?").run(id))
     await Bun.sleep(0)
   }
 }

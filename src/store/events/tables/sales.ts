@@ -7,6 +7,7 @@ import { type Memory, saveCounters } from "../memory.ts"
 import type { Part, VisitOfSale } from "../part.ts"
 import { lastOwnSequence, ownSequence, sharedSequence } from "../spool/sequences.ts"
 import { readState } from "../tail/tails.ts"
+import type { LaterCommit } from "../upkeep/segments.ts"
 import { insertSale, type SaleRow } from "./sale-rows.ts"
 
 /** Changes of sale events, in the form in which a server has those of all nodes. */
@@ -72,7 +73,7 @@ export function salesOf(journal: Journal, shippedBelow: () => number): Sales {
     hasHiddenSales,
     async forgetSales(siteId, visits) {
       const sequences = visits.length === 0 ? [] : complete(() => ownSalesOfVisits(db, siteId, visits))
-      const rest = await dropMostSales(db, sequences, journal.append)
+      const rest = await dropMostSales(db, sequences, journal.appendFree)
       journal.append(() => dropSales(db, rest))
     },
     async showSales(runs) {
@@ -246,11 +247,11 @@ export const salesOfImport = (db: Database, importId: number, run?: number): num
  * Deletes sales whose visits are about to be removed, until few are left, and returns these: they are deleted in the transaction that
  * removes the visits. Deleted rows are overwritten, which takes time. An interrupted removal of many visits is repeated by its caller.
  */
-export async function dropMostSales(db: Database, sequences: readonly number[], commit: <T>(work: () => T) => T): Promise<number[]> {
+export async function dropMostSales(db: Database, sequences: readonly number[], commit: LaterCommit): Promise<number[]> {
   let at = 0
   for (; sequences.length - at > SLICE; at += SLICE) {
     const slice = sequences.slice(at, at + SLICE)
-    commit(() => dropSales(db, slice))
+    await commit(() => dropSales(db, slice))
     await Bun.sleep(0)
   }
   return sequences.slice(at)

@@ -9,7 +9,7 @@ import { orderOfChosen } from "../tail/order.ts"
 import type { SiteTail } from "../tail/tail.ts"
 import type { BuiltSegment } from "./build.ts"
 import { OPEN, type SitePlan } from "./plan.ts"
-import { type Choose, type Commit, openSegments, rewrite } from "./segments.ts"
+import { type Choose, type Commit, type LaterCommit, openSegments, rewrite } from "./segments.ts"
 
 /** Number of visits that are written or deleted per transaction: a few milliseconds of work. */
 const SLICE = 100
@@ -163,16 +163,16 @@ export function closeInSegments(db: Database, siteId: number, choose: Choose, co
 }
 
 /** Turns segments whose visits are all closed by now into ordinary ones: without the visits that were taken back. */
-export async function settleSegments(db: Database, now: number, commit: Commit): Promise<void> {
+export async function settleSegments(db: Database, now: number, commit: LaterCommit): Promise<void> {
   const due = "select distinct site_id as siteId from segments where open_until < ? and retired_at is null"
   for (const { siteId } of db.query<{ siteId: number }, [number]>(due).all(now)) {
     for (const { segment, part, id, run, kind, openUntil = now } of openSegments(db, siteId, { isOpen: true })) {
       if (openUntil >= now) continue
-      if (part === segment) commit(() => db.query("update segments set open_until = null where id = ?").run(id))
-      else commit(await rewrite(db, [id], [{ part }], { run, kind }, now, commit))
+      if (part === segment) await commit(() => db.query("update segments set open_until = null where id = ?").run(id))
+      else await commit(await rewrite(db, [id], [{ part }], { run, kind }, now, commit))
       await Bun.sleep(0)
     }
-    for (const lane of lanesOf(siteId)) commit(() => forgetTaken(db, siteId, lane))
+    for (const lane of lanesOf(siteId)) await commit(() => forgetTaken(db, siteId, lane))
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite"
-import type { Commit } from "./segments.ts"
+import type { LaterCommit } from "./segments.ts"
 
 /** Number of pages that one transaction returns. Each can require another page to be moved, so this is a few milliseconds of work. */
 const SLICE = 256
@@ -9,9 +9,9 @@ const MIN_SPARE_PAGES = 512
 const MAX_SPARE_PAGES = 4_096
 
 /** Returns free pages to the file system, in short transactions. A file of an earlier version keeps them until it is vacuumed. */
-export async function returnFreePages(db: Database, commit: Commit): Promise<void> {
+export async function returnFreePages(db: Database, commit: LaterCommit): Promise<void> {
   if (pragma(db, "auto_vacuum") !== INCREMENTAL) return
-  while (commit(() => returnSlice(db))) await Bun.sleep(0)
+  while (await commit(() => returnSlice(db))) await Bun.sleep(0)
 }
 
 const INCREMENTAL = 2

@@ -111,7 +111,7 @@ export async function eraseFromTail(journal: Journal, lane: number, choose: Choo
   flushSales(journal)
   await runStepsYielding(candidates.add(tail, chosen))
   const found = kindOfLane(lane) === "visits" ? await salesOfVisits(journal.db, tail, chosen) : []
-  const sales = await dropMostSales(journal.db, found, journal.commit)
+  const sales = await dropMostSales(journal.db, found, journal.appendFree)
   await rewriteTail(
     journal,
     (each, visit) => each !== tail || chosen[visit] !== 1,
@@ -133,7 +133,7 @@ function closeVisits(tail: SiteTail, marks: Uint8Array): void {
 
 /**
  * Rewrites the whole log without the visits for which `stays` returns false, which must be closed. Writes the ids that are only in the
- * log into their tables. `also` runs in the same transaction.
+ * log into their tables. `also` runs in the same transaction. The caller waits for the disk.
  */
 export async function rewriteTail(
   journal: Journal,
@@ -148,8 +148,8 @@ export async function rewriteTail(
     saveCounters(memory)
     replaceLog(db, carried)
     also()
-  })
-  await dropReplaced(journal, memory, carried, journal.commit)
+  }, true)
+  await dropReplaced(journal, memory, carried, journal.append)
 }
 
 /** Removes what was replaced from the tails and the log. It takes several steps, which is safe because the visits are closed. */

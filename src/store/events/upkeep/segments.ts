@@ -28,6 +28,8 @@ const KINDS = SEGMENT_KINDS.map((kind) => `'${kind}'`).join(", ")
 export type Choose = (part: Part, kind: SegmentKind) => Uint8Array
 /** Runs work in one transaction. */
 export type Commit = <T>(work: () => T) => T
+/** The same, perhaps after other work. */
+export type LaterCommit = <T>(work: () => T) => Promise<T>
 
 /** Properties of a segment that do not depend on its rows. */
 interface SegmentOptions {
@@ -111,8 +113,8 @@ export function dropRetired(db: Database, before: number, limit = -1): number {
 }
 
 /** The same with one transaction per segment, because deleted rows are overwritten, which takes time. */
-export async function dropRetiredInTurn(db: Database, before: number, commit: Commit): Promise<void> {
-  while (commit(() => dropRetired(db, before, 1)) > 0) await Bun.sleep(0)
+export async function dropRetiredInTurn(db: Database, before: number, commit: LaterCommit): Promise<void> {
+  while ((await commit(() => dropRetired(db, before, 1))) > 0) await Bun.sleep(0)
 }
 
 /** Builds segments from the sources. Returns a function that replaces the old segments with them, in the caller's transaction. */
@@ -122,18 +124,18 @@ export async function rewrite(
   sources: readonly Source<Part>[],
   options: SegmentOptions,
   now: number,
-  commit: Commit,
+  commit: LaterCommit,
 ): Promise<() => void> {
   const added = await rebuilt(db, sources, options, commit)
   return () => publishSegments(db, added, oldIds, now)
 }
 
 /** Builds and stores segments from the sources, which readers do not see yet. Returns their ids. */
-async function rebuilt(db: Database, sources: readonly Source<Part>[], options: SegmentOptions, commit: Commit): Promise<number[]> {
+async function rebuilt(db: Database, sources: readonly Source<Part>[], options: SegmentOptions, commit: LaterCommit): Promise<number[]> {
   const added: number[] = []
   for await (const segment of buildSegments(sources)) {
     const { siteId, importId } = sources[0]!.part
-    added.push(commit(() => insertPending(db, siteId, importId, segment, options)))
+    added.push(await commit(() => insertPending(db, siteId, importId, segment, options)))
   }
   return added
 }
@@ -149,7 +151,7 @@ export function mergeableSites(db: Database): number[] {
 }
 
 /** Merges runs of small adjacent segments of the same import. */
-export async function mergeSite(db: Database, siteId: number, now: number, commit: Commit): Promise<void> {
+export async function mergeSite(db: Database, siteId: number, now: number, commit: LaterCommit): Promise<void> {
   const closed = [...openSegments(db, siteId)].filter(({ openUntil }) => openUntil === undefined)
   const groups = Map.groupBy(closed, ({ segment, run, kind }) => `${kind} ${segment.importId} ${run}`)
   for (const segments of groups.values()) {
@@ -157,7 +159,7 @@ export async function mergeSite(db: Database, siteId: number, now: number, commi
     for (const run of smallRuns(segments)) {
       const sources = run.map(({ segment }) => ({ part: segment }))
       const ids = run.map(({ id }) => id)
-      commit(await rewrite(db, ids, sources, run[0]!, now, commit))
+      await commit(await rewrite(db, ids, sources, run[0]!, now, commit))
     }
   }
 }
@@ -199,7 +201,7 @@ export async function eraseVisits(
   db: Database,
   siteId: number,
   { choose, startsBefore, now, candidates }: Removal,
-  commit: Commit,
+  commit: LaterCommit,
 ): Promise<{ visits: number; hasCandidates: boolean }> {
   const [added, retired]: [number[], number[]] = [[], []]
   const sales: number[] = []
@@ -223,7 +225,7 @@ export async function eraseVisits(
   if (retired.length === 0) return { visits, hasCandidates }
   const rest = await dropMostSales(db, sales, commit)
   await dropMostSums(db, retired, commit)
-  commit(() => {
+  await commit(() => {
     publishSegments(db, added, retired, now)
     hideAgain(db, taken)
     dropSales(db, rest)

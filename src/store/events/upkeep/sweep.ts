@@ -49,7 +49,8 @@ export async function sweep(
 ): Promise<void> {
   const { db, memory } = journal
   const used = memory.uses.watch(siteId)
-  const change = (work: () => void): void => {
+  const change = async (work: () => void): Promise<void> => {
+    await journal.free()
     if (journal.memory !== memory) throw new Error("Memory was reloaded during a sweep")
     journal.change(work, true)
   }
@@ -60,7 +61,7 @@ export async function sweep(
     if (elsewhere && !candidates.isEmpty) await keepUnusedElsewhere(db, siteId, candidates, elsewhere)
     let isBegun = false
     for (const slice of slicesOf(candidates.texts())) {
-      change(() => {
+      await change(() => {
         // Reports that began before refer to texts that are blanked now, and begin again.
         if (!isBegun) startEpoch(db)
         for (const [name, id] of slice) if (!used.has(name, id)) blank(journal, siteId, name, id)
@@ -69,12 +70,12 @@ export async function sweep(
       await Bun.sleep(0)
     }
     for (const slice of slicesOf(candidates.visitors)) {
-      change(() => {
+      await change(() => {
         for (const ordinal of slice) if (!used.hasPerson(ordinal)) deletePerson(db, siteId, ordinal)
       })
       await Bun.sleep(0)
     }
-    change(() => {
+    await change(() => {
       // Readers forget the texts that they have read meanwhile.
       if (isBegun) startEpoch(db)
       clearSweepDue(db, siteId)

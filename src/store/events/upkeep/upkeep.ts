@@ -180,7 +180,7 @@ export function createUpkeep(journal: Journal, options: UpkeepOptions): Upkeep {
       const candidates = new Candidates()
       let visits = 0
       for (const lane of lanesOf(siteId)) visits += await eraseFromTail(journal, lane, choose, candidates)
-      const sealed = await eraseVisits(db, siteId, { choose, startsBefore, now, candidates }, journal.append)
+      const sealed = await eraseVisits(db, siteId, { choose, startsBefore, now, candidates }, journal.appendFree)
       visits += sealed.visits
       // What the visits of an interrupted removal referred to is not known.
       if (wasDue || visits > 0) await sweepTexts(siteId, wasDue || !sealed.hasCandidates ? undefined : candidates)
@@ -237,8 +237,8 @@ export function createUpkeep(journal: Journal, options: UpkeepOptions): Upkeep {
     merge: (now) =>
       queued(async () => {
         await dropExpired(journal, now)
-        await settleSegments(db, now, journal.append)
-        for (const siteId of mergeableSites(db)) await mergeSite(db, siteId, now, journal.append)
+        await settleSegments(db, now, journal.appendFree)
+        for (const siteId of mergeableSites(db)) await mergeSite(db, siteId, now, journal.appendFree)
       }),
     retain: (siteId, cutoff, now) => erase(siteId, startedBefore(cutoff), now, cutoff),
     erase: (siteId, choose, now) => erase(siteId, choose, now),
@@ -303,7 +303,7 @@ export function createUpkeep(journal: Journal, options: UpkeepOptions): Upkeep {
     joinRuns: (importId, lastRun) => queued(async () => journal.commit(() => joinRuns(db, importId, lastRun))),
     dropImport: (siteId, importId, now, run) =>
       queued(async () => {
-        const sales = await dropMostSales(db, salesOfImport(db, importId, run), journal.append)
+        const sales = await dropMostSales(db, salesOfImport(db, importId, run), journal.appendFree)
         journal.append(() => {
           dropImport(db, siteId, importId, run, now)
           dropSales(db, sales)
@@ -333,7 +333,7 @@ export function createUpkeep(journal: Journal, options: UpkeepOptions): Upkeep {
       })
     },
     visitorPeriods: () => journal.memory.visitors.periods(),
-    dropRetired: (now) => queued(() => dropRetiredInTurn(db, now - RETIRED_MS, journal.append)),
+    dropRetired: (now) => queued(() => dropRetiredInTurn(db, now - RETIRED_MS, journal.appendFree)),
     dropShipped: (before, now) =>
       queued(async () =>
         journal.append(() => {
@@ -354,7 +354,7 @@ export function createUpkeep(journal: Journal, options: UpkeepOptions): Upkeep {
       }),
     unconfirmedIds: () => unconfirmedIds(db),
     withdraw: (isChosen) => queued(async () => withdraw(journal, isChosen)),
-    returnFreePages: () => queued(() => returnFreePages(db, journal.append)),
+    returnFreePages: () => queued(() => returnFreePages(db, journal.appendFree)),
   }
 }
 
