@@ -18,6 +18,7 @@ import { DAY_MS, type Report, reportsOver } from "../stores/reports.ts"
 import { count, ms, table } from "../table.ts"
 import { quantile, timed } from "../timing.ts"
 import { type Copied, fillCopies } from "./fill.ts"
+import { besidePings, betweenTurns, type Pauses } from "./pauses.ts"
 
 const TEN_YEARS = 3_650
 const RANGES = [
@@ -245,42 +246,21 @@ async function sendPageview({ address }: Served, { trackingId, host }: BenchSite
   if (response.status !== 202) throw new Error(`An event was answered with ${response.status}: ${await response.text()}`)
 }
 
-/** Runs a command of the running instance, and measures the longest answer to a ping meanwhile. */
-async function besidePings<Result>(
-  server: Served,
-  work: () => Promise<Result>,
-): Promise<{ result: Result; seconds: number; pause: number }> {
-  let isOver = false
-  let pause = 0
-  const pings = (async () => {
-    for (; !isOver; await Bun.sleep(1)) {
-      const from = performance.now()
-      await (await fetch(`${server.address}/health/live`)).text()
-      pause = Math.max(pause, performance.now() - from)
-    }
-  })()
-  const from = performance.now()
-  try {
-    const result = await work()
-    return { result, seconds: (performance.now() - from) / 1_000, pause }
-  } finally {
-    isOver = true
-    await pings
-  }
-}
-
-const longestPause = (during: string, pause: number): Row => row(`longest answer to a ping during ${during}`, pause, BARS.pauseMs, "ms")
+const pausesOf = (what: string, { longest, own }: Pauses): Row[] => [
+  row(what, longest, BARS.pauseMs, "ms"),
+  row("the same without waiting for a core", own, BARS.pauseMs, "ms"),
+]
 
 async function measureRetention(instance: Instance, { siteId }: BenchSite): Promise<Row[]> {
   await using server = await serve(instance)
   const rows: Row[] = []
   for (const days of KEPT_DAYS) {
     const keep = ["retention", "run", "--site", String(siteId), "--days", String(days)]
-    const { result, seconds, pause } = await besidePings(server, () =>
+    const { result, seconds, pauses } = await besidePings(server, () =>
       footfall<{ visits: number }>(instance.command, instance.dataDir, ...keep),
     )
     rows.push(figure(`retention of ${count(days)} days removed ${count(result.visits)} visits in, s`, seconds.toFixed(1)))
-    rows.push(longestPause("retention", pause))
+    rows.push(...pausesOf("longest answer to a ping during retention", pauses))
   }
   return rows
 }
@@ -291,7 +271,7 @@ async function measureBackup(instance: Instance, site: BenchSite): Promise<Row[]
   const all = `summary?metrics=visitors,visits,pageviews,events&from=${day(data.end - data.days * DAY_MS)}&to=${day(data.end)}`
   const server = await serve(instance)
   const before = (await askStats(server.address, site, all)).metrics
-  const { result, seconds, pause } = await besidePings(server, () => footfall<{ id: string }>(command, dataDir, "backup", "create"))
+  const { result, seconds, pauses } = await besidePings(server, () => footfall<{ id: string }>(command, dataDir, "backup", "create"))
   await server.kill("SIGTERM")
   const from = performance.now()
   await footfall(command, dataDir, "backup", "restore", result.id)
@@ -303,7 +283,7 @@ async function measureBackup(instance: Instance, site: BenchSite): Promise<Row[]
   rmSync(join(dataDir, "backups"), { recursive: true, force: true })
   return [
     figure("backup, s", seconds.toFixed(1)),
-    longestPause("the backup", pause),
+    ...pausesOf("longest answer to a ping during the backup", pauses),
     figure("restore with a backup of the current state, s", restored.toFixed(1)),
   ]
 }
@@ -319,23 +299,8 @@ async function measureUpkeep({ dataDir, data }: Instance, { visitors }: Copied):
   if (erasure.result.visits === 0) throw new Error("The visitor had no visits")
   return [
     figure(`${count(hotRows)} events sealed in, s`, sealing.seconds.toFixed(1)),
-    row("longest pause of the thread meanwhile", sealing.pause, BARS.pauseMs, "ms"),
+    ...pausesOf("longest pause of the thread meanwhile", sealing.pauses),
     figure("erasure of a person, s", erasure.seconds.toFixed(1)),
-    row("longest pause of the thread meanwhile", erasure.pause, BARS.pauseMs, "ms"),
+    ...pausesOf("longest pause of the thread meanwhile", erasure.pauses),
   ]
-}
-
-/** Runs work in this process, and measures the longest time in which nothing else could run. */
-async function betweenTurns<Result>(work: () => Promise<Result>): Promise<{ result: Result; seconds: number; pause: number }> {
-  let pause = 0
-  let isOver = false
-  const from = performance.now()
-  const working = work().finally(() => {
-    isOver = true
-  })
-  for (let last = performance.now(); !isOver; last = performance.now()) {
-    await Bun.sleep(0)
-    pause = Math.max(pause, performance.now() - last)
-  }
-  return { result: await working, seconds: (performance.now() - from) / 1_000, pause }
 }
