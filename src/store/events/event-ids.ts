@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite"
 import { HashTable } from "./dictionary/hash-table.ts"
 import { PendingIds } from "./dictionary/pending-ids.ts"
+import type { Commit } from "./journal.ts"
 import { readState, writeState } from "./tail/tails.ts"
-import type { Commit } from "./upkeep/segments.ts"
 import type { Hash64 } from "./writer.ts"
 
 const HOUR = 3_600_000

@@ -1,8 +1,12 @@
 import type { Database } from "bun:sqlite"
 import { StoreFault, toFault, translateErrors } from "./fault.ts"
 import { loadMemory, type Memory } from "./memory.ts"
-import type { Commit, LaterCommit } from "./upkeep/segments.ts"
 import type { ExemptValues } from "./writer.ts"
+
+/** Runs work in one transaction. */
+export type Commit = <T>(work: () => T) => T
+/** The same, perhaps after other work. */
+export type LaterCommit = <T>(work: () => T) => Promise<T>
 
 /** The setting of the connection between two transactions. */
 const SYNCED = "pragma synchronous = full"

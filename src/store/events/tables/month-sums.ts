@@ -1,6 +1,5 @@
 import type { Database } from "bun:sqlite"
-import type { Journal } from "../journal.ts"
-import type { LaterCommit } from "../upkeep/segments.ts"
+import type { Journal, LaterCommit } from "../journal.ts"
 
 /**
  * Sums of months, which query workers compute and the writer stores for the next start. They are about segments that exist, take a small

@@ -2,12 +2,11 @@ import type { Database } from "bun:sqlite"
 import type { SaleEvent } from "../../../domain/sale.ts"
 import { translateErrors } from "../fault.ts"
 import type { ImportedSale } from "../import-segments.ts"
-import type { Journal } from "../journal.ts"
+import type { Journal, LaterCommit } from "../journal.ts"
 import { type Memory, saveCounters } from "../memory.ts"
 import type { Part, VisitOfSale } from "../part.ts"
 import { lastOwnSequence, ownSequence, sharedSequence } from "../spool/sequences.ts"
 import { readState } from "../tail/tails.ts"
-import type { LaterCommit } from "../upkeep/segments.ts"
 import { insertSale, type SaleRow } from "./sale-rows.ts"
 
 /** Changes of sale events, in the form in which a server has those of all nodes. */

@@ -2,14 +2,14 @@ import type { Database } from "bun:sqlite"
 import { VISIT_IDLE_MS } from "../../../domain/visit.ts"
 import { lanesOf } from "../bytes/lanes.ts"
 import { hideInSegments } from "../early-visits.ts"
-import type { Journal } from "../journal.ts"
+import type { Commit, Journal, LaterCommit } from "../journal.ts"
 import { LogRecord } from "../log.ts"
 import { runStepsYielding } from "../steps.ts"
 import { orderOfChosen } from "../tail/order.ts"
 import type { SiteTail } from "../tail/tail.ts"
 import type { BuiltSegment } from "./build.ts"
 import { OPEN, type SitePlan } from "./plan.ts"
-import { type Choose, type Commit, type LaterCommit, openSegments, rewrite } from "./segments.ts"
+import { type Choose, openSegments, rewrite } from "./segments.ts"
 
 /** Number of visits that are written or deleted per transaction: a few milliseconds of work. */
 const SLICE = 100

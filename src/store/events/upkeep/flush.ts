@@ -1,7 +1,6 @@
-import type { Journal } from "../journal.ts"
+import type { Commit, Journal } from "../journal.ts"
 import { flushSales } from "../tables/sales.ts"
 import { writeState } from "../tail/tails.ts"
-import type { Commit } from "./segments.ts"
 
 /** Number of ids per transaction: a few milliseconds of work. */
 const SLICE = 500

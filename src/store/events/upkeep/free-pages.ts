@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite"
-import type { LaterCommit } from "./segments.ts"
+import type { LaterCommit } from "../journal.ts"
 
 /** Number of pages that one transaction returns. Each can require another page to be moved, so this is a few milliseconds of work. */
 const SLICE = 256

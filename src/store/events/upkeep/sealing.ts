@@ -2,7 +2,7 @@ import { edenGC } from "bun:jsc"
 import type { Database } from "bun:sqlite"
 import { kindOfLane, siteOfLane } from "../bytes/lanes.ts"
 import { releaseSegment } from "../import-segments.ts"
-import type { Journal } from "../journal.ts"
+import type { Commit, Journal } from "../journal.ts"
 import { type Memory, saveCounters } from "../memory.ts"
 import { openingsIn, saveOpenings, shippedRecord } from "../spool/spool.ts"
 import { runStepsYielding } from "../steps.ts"
@@ -15,7 +15,7 @@ import { type Carryover, carryOver, replaceLog, trimLog } from "./carry-over.ts"
 import { dropExpired, EarlyBatch } from "./early.ts"
 import { flushAll, flushLogged } from "./flush.ts"
 import { CLOSED, planSeal, type SealOptions, type SitePlan } from "./plan.ts"
-import { type Choose, type Commit, insertPending, publishSegments } from "./segments.ts"
+import { type Choose, insertPending, publishSegments } from "./segments.ts"
 
 /**
  * Number of sealed events after which young objects are collected, for about 2 ms. What a segment was built from is ten megabytes, of which

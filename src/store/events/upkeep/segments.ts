@@ -3,6 +3,7 @@ import { groupRow } from "../bytes/columns.ts"
 import { laneOf, SEGMENT_KINDS, type SegmentKind } from "../bytes/lanes.ts"
 import { ColumnCache } from "../cache.ts"
 import { hideAgain, lastTaken, readTakenVisits } from "../early-visits.ts"
+import type { LaterCommit } from "../journal.ts"
 import { withoutTaken } from "../masked-part.ts"
 import type { Part } from "../part.ts"
 import { FORMAT, listAllSegmentIds, Segment, type SegmentChoice, segmentById } from "../segment.ts"
@@ -26,10 +27,6 @@ const KINDS = SEGMENT_KINDS.map((kind) => `'${kind}'`).join(", ")
 
 /** Returns a mask with 1 for each chosen visit of a part, whose visits are records in a part of another kind. */
 export type Choose = (part: Part, kind: SegmentKind) => Uint8Array
-/** Runs work in one transaction. */
-export type Commit = <T>(work: () => T) => T
-/** The same, perhaps after other work. */
-export type LaterCommit = <T>(work: () => T) => Promise<T>
 
 /** Properties of a segment that do not depend on its rows. */
 interface SegmentOptions {
