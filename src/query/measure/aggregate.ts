@@ -43,11 +43,11 @@ function makeAllBuckets({ chosen, buckets }: Measures): void {
 }
 
 function otherCurrencies(snapshot: Snapshot, { revenue }: Measures): string[] {
+  const others = revenue.others()
+  // A dictionary can be a request to another server.
+  if (others.length === 0) return []
   const currencies = snapshot.dictionary("currency")
-  return revenue
-    .others()
-    .map((id) => currencies.text(id))
-    .sort(compareCodePoints)
+  return others.map((id) => currencies.text(id)).sort(compareCodePoints)
 }
 
 /** A query with the range that its rows are compared with. */

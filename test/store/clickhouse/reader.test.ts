@@ -40,7 +40,7 @@ describe.skipIf(!hasClickhouse())("the reader of ClickHouse", () => {
     await running.clickhouse.insert("visits", ROW_COLUMNS, writer.finish())
   }
   /** Opens a reader whose statements `watch` sees before they are sent. */
-  const openReader = (watch: (sql: string, options: ReadOptions) => void = () => {}) => {
+  const openReader = (watch: (sql: string, options: ReadOptions) => void = () => {}, cacheBytes = 8 << 20) => {
     const watched: Channel = {
       close() {},
       send(sql, options) {
@@ -49,7 +49,7 @@ describe.skipIf(!hasClickhouse())("the reader of ClickHouse", () => {
       },
     }
     const reader = openClickhouseReader({
-      ...{ channel: watched, cacheBytes: 8 << 20, check() {} },
+      ...{ channel: watched, cacheBytes, check() {} },
       local: openEventReader(path, { cacheBytes: 1 << 20 }),
     })
     readers.push(reader)
@@ -174,13 +174,36 @@ describe.skipIf(!hasClickhouse())("the reader of ClickHouse", () => {
     ])
   })
 
-  test("asks for the next slices when a query goes through them in order, each of them once", async () => {
+  test.each([
+    [
+      "one by one in a small cache",
+      8 << 20,
+      [
+        [0, 0],
+        [0, 0, 1, 2],
+        [0, 0, 1, 2, 3],
+        [0, 0, 1, 2, 3, 4],
+      ],
+    ],
+    [
+      "several with one statement in a large cache",
+      64 << 20,
+      [
+        [0, 0],
+        [0, 0, 1, 4],
+        [0, 0, 1, 4],
+        [0, 0, 1, 4],
+      ],
+    ],
+  ])("a query that goes through slices in order gets the next ones before it needs them, %s", async (_, cacheBytes, expected) => {
     const days = 6
+    await running.clickhouse.run("alter table visits delete where site_id = 7 settings mutations_sync = 2")
     await running.clickhouse.run(LARGE_DAYS, { parameters: { day: DAY, days } })
     const asked: number[] = []
-    const reader = openReader((sql, { parameters }) => {
+    const watch = (sql: string, { parameters }: ReadOptions) => {
       if (sql.includes(" as sizes")) asked.push((Number(parameters!.from) - DAY) / (24 * HOUR))
-    })
+    }
+    const reader = openReader(watch, cacheBytes)
     const { parts } = reader.snapshot(7)
     expect(parts.map(({ events }) => events)).toEqual(Array(days).fill(100_000))
     const askedAfter = parts.slice(0, 4).map((part) => {
@@ -188,13 +211,47 @@ describe.skipIf(!hasClickhouse())("the reader of ClickHouse", () => {
       return [...asked]
     })
     // The first slice tells which units the query reads.
-    expect(askedAfter).toEqual([
-      [0, 0],
-      [0, 0, 1, 2, 3],
-      [0, 0, 1, 2, 3, 4],
-      [0, 0, 1, 2, 3, 4, 5],
-    ])
-    expect(reader.snapshot(7).parts.map((part) => part.event("offset").at(-1))).toEqual(Array(days).fill(99_999))
+    expect(askedAfter).toEqual(expected)
+    const last = reader.snapshot(7).parts.map((part) => [part.sequences()[0], part.event("offset").at(-1), part.event("visit").at(-1)])
+    expect(last).toEqual(Array.from({ length: days }, (_, day) => [day + 1, 99_999, 0]))
+  })
+
+  test("slices that are read together have their own rows, whatever the parts on disk, and none of a slice that changed", async () => {
+    const days = 6
+    // Visits of all days in each of several parts, so that the rows of an answer come part by part.
+    for (let part = 0; part < 5; part++)
+      await insert(
+        Array.from({ length: 60 }, (_, at) => {
+          const openedAt = DAY + ((at * 7 + part) % days) * 24 * HOUR + ((at * 11) % 5) * HOUR
+          const more = { openedAt, startedAt: openedAt - (at % 3) * HOUR, sequence: at * 5 + part + 1 }
+          return withProperty(visitOf(10, at * 5 + part + 1, more), `key ${at % 4}`)
+        }),
+      )
+    // Slices of their own.
+    await running.clickhouse.run(FILL_DAYS, { parameters: { day: DAY, days } })
+    const contentOf = (reader: EventReader) => {
+      const { parts, dictionary } = reader.snapshot(10)
+      return parts.map((part) => {
+        const [rows, { row, key, value }] = [part.event("visit"), part.props()]
+        const texts = Array.from(
+          key,
+          (number, at) => `${dictionary("property").text(number)} ${dictionary(`property:${number}`).text(value[at]!)}`,
+        )
+        const ofRows = Array.from(row, (event, at) => [part.sequences()[rows[event]!], part.event("offset")[event], texts[at]])
+        return [[...part.sequences()], [...part.starts()], [...rows].filter((_, at) => at % 1_000 === 0), ofRows]
+      })
+    }
+    const [alone, together] = [contentOf(openReader(() => {}, 1 << 20)), contentOf(openReader(() => {}, 256 << 20))]
+    expect(alone.length).toBe(days)
+    expect(together).toEqual(alone)
+    const starts = alone.flatMap((part) => part[1] as number[])
+    expect(starts.length).toBe(300 + days)
+    const changing = openReader(() => {}, 256 << 20)
+    const { parts } = changing.snapshot(10)
+    parts[0]!.starts()
+    await insert([visitOf(10, 1_000, { openedAt: DAY + 3 * 24 * HOUR, startedAt: DAY + 3 * 24 * HOUR })])
+    expect(() => parts[1]!.starts()).toThrow(OutdatedSnapshot)
+    expect(sequencesOf(changing.snapshot(10).parts)).toContain(1_000)
   })
 
   test("a cancelled query closes its request", async () => {
@@ -247,6 +304,11 @@ const LARGE_DAYS = `insert into visits
   select 7, 'visits', {day:Int64} + number * 86400000, number + 1, 1, {day:Int64} + number * 86400000, number + 1, range(100000),
     arrayWithConstant(100000, 'pageview'), arrayWithConstant(100000, '/a'), arrayWithConstant(100000, 'a.com'), arrayWithConstant(100000, ''),
     arrayWithConstant(100000, 0) from numbers({days:UInt8})`
+
+/** The same for site 10, with visits that begin at the end of each day. */
+const FILL_DAYS = LARGE_DAYS.replace("select 7", "select 10")
+  .replaceAll("+ number * 86400000", "+ number * 86400000 + 86000000")
+  .replaceAll("number + 1", "number + 500")
 
 /** Makes a visit of site 4 a second longer. */
 const CHANGE = `insert into visits

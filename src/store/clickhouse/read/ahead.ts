@@ -1,26 +1,32 @@
 import type { SentQuery } from "./channel.ts"
 import type { Slice } from "./slices.ts"
 
-/** A request for columns of a slice. */
-export interface AskedSlice {
+/** A request for columns of adjacent slices. */
+export interface AskedSlices {
+  slices: readonly Slice[]
   units: readonly string[]
   query: SentQuery
 }
 
 /** Slices that were asked for before the query needs them, so that the server works while the columns of others are decoded. */
 export class ReadAhead {
-  readonly #asked = new Map<number, AskedSlice>()
+  /** By the id of each slice. */
+  readonly #asked = new Map<number, AskedSlices>()
 
-  /** Asks for a slice unless that was done. */
-  add({ id }: Slice, ask: () => AskedSlice): void {
-    if (!this.#asked.has(id)) this.#asked.set(id, ask())
+  add(asked: AskedSlices): void {
+    for (const { id } of asked.slices) this.#asked.set(id, asked)
   }
 
-  /** Returns the request for a unit of a slice, if there is one. */
-  take({ id }: Slice, unit: string): AskedSlice | undefined {
+  has({ id }: Slice): boolean {
+    return this.#asked.has(id)
+  }
+
+  /** Returns the request for a unit of a slice, if there is one. Its other slices are those of the caller, too. */
+  take({ id }: Slice, unit: string): AskedSlices | undefined {
     const asked = this.#asked.get(id)
-    this.#asked.delete(id)
-    if (!asked || asked.units.includes(unit)) return asked
+    if (!asked) return undefined
+    for (const slice of asked.slices) this.#asked.delete(slice.id)
+    if (asked.units.includes(unit)) return asked
     asked.query.cancel()
     return undefined
   }

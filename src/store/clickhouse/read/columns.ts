@@ -4,6 +4,7 @@ import { TRAITS } from "../../../domain/visit.ts"
 import { propertyDictionary } from "../../events/dictionary/texts.ts"
 import { EVENT_COLUMNS, VISIT_COLUMNS } from "../../events/part.ts"
 import { VITAL_NAMES } from "../../events/tail/rows.ts"
+import { arranged, firstsOf, itemLayout, type ReadColumn, type SlicesAnswer, sumsAt, visitLayout } from "./layout.ts"
 import { type NativeBlock, type NativeValues, type Texts, type Wide, wideNumbers } from "./native.ts"
 import type { SiteNumbers } from "./numbers.ts"
 
@@ -41,9 +42,6 @@ const BUNDLES: readonly (readonly string[])[] = [
 /** Returns a unit and those that are read with it. */
 export const bundleOf = (unit: string): readonly string[] => BUNDLES.find((units) => units.includes(unit)) ?? [unit]
 
-/** Columns with 64 bits of which no column is made of dictionary numbers or ordinals. */
-const WIDE = ["started_at", "sequence", "r.amount"]
-
 /** The columns of the table that units consist of. */
 export const columnsOf = (units: readonly string[]): string[] => [...new Set(units.flatMap((unit) => UNITS[unit]!))]
 
@@ -51,92 +49,63 @@ export const columnsOf = (units: readonly string[]): string[] => [...new Set(uni
 export const unitsWith = (columns: readonly string[]): string[] =>
   Object.keys(UNITS).filter((unit) => UNITS[unit]!.some((column) => columns.includes(column)))
 
-/** A column in memory. */
-export type ReadColumn = Uint32Array | Float64Array
-
 /** Columns that every answer has in addition to those of its units. They give the order of the rows and the number of events of each. */
 export const ORDER_COLUMNS = ["started_at", "sequence"]
 
 /**
- * Decodes units of an answer with `ORDER_COLUMNS`, whose rows are in any order. Returns the column of each unit, ordered by start and sequence,
- * and those of a group under the names `props row`, `props key` and so on.
+ * Decodes units of an answer that has `ORDER_COLUMNS`. Returns for each slice the column of each unit, ordered by start and sequence, and those
+ * of a group under the names `props row`, `props key` and so on.
  */
-export function decodeUnits(units: readonly string[], blocks: readonly NativeBlock[], numbers: SiteNumbers): Map<string, ReadColumn> {
-  const columns = new Map<string, ReadColumn>()
+export function decodeUnits(units: readonly string[], answer: SlicesAnswer, numbers: SiteNumbers): Map<string, ReadColumn>[] {
+  const { blocks } = answer
+  const columns = Array.from({ length: answer.slices }, () => new Map<string, ReadColumn>())
+  const add = (name: string, ofSlices: readonly ReadColumn[]) => ofSlices.forEach((column, at) => void columns[at]!.set(name, column))
   const wide = (name: string) => joinedWide(blocks.map((block) => block.columns.get(name)!.values as Wide)) // see the schema
-  const order = orderOf(wide("started_at"), wide("sequence"))
+  const [starts, sequences] = [wide("started_at"), wide("sequence")]
+  const visits = visitLayout(answer, starts, sequences)
   const sizes = joined(blocks.map((block) => block.columns.get("sizes")!.values as Uint32Array)) // the type of the expression
-  const events = order && placesOf(order, sizes)
+  const events = itemLayout(visits, sizes)
   const number = (name: string): ReadColumn => {
     const values = blocks.map((block) => block.columns.get(name)!.values)
     if (name === "visitor") return joined(values.map((value) => numbers.ordinals(value as Wide))) // see the schema
-    if (WIDE.includes(name)) return joinedWide(values as Wide[]) // see the schema
+    if (name === "started_at") return starts
+    if (name === "sequence") return sequences
+    if (name === "r.amount") return joinedWide(values as Wide[]) // see the schema
     const dictionary = TEXT_COLUMNS[name]
     if (dictionary === undefined) return joined(values as Uint32Array[]) // see the schema
     return joined((values as Texts[]).map((texts) => numbered(texts, numbers.dictionary(dictionary))))
   }
   for (const unit of units) {
     const group = GROUPS[unit as keyof typeof GROUPS] as readonly string[] | undefined // undefined for other units
-    if (unit === "event visit") columns.set(unit, rowsOf(arranged(sizes, order)))
-    else if (!group) columns.set(unit, arranged(number(UNITS[unit]![0]!), unit.startsWith("event ") ? events : order))
+    if (unit === "event visit") add(unit, arranged(sizes, visits).map(rowsOf))
+    else if (!group) add(unit, arranged(number(UNITS[unit]![0]!), unit.startsWith("event ") ? events : visits))
     else {
       const counts = joined(blocks.map((block) => countsOf(block.columns.get(group[0]!)!.ends!)))
-      const places = order && placesOf(order, counts)
+      const items = itemLayout(visits, counts)
       for (const name of group) {
-        if (name === group[0]) columns.set(`${unit} row`, arranged(eventRows(number(name), counts, firstsOf(sizes, order)), places))
-        else columns.set(`${unit} ${name.slice(2)}`, arranged(name === "p.value" ? propertyValues(blocks, numbers) : number(name), places))
+        if (name === group[0]) {
+          const rows = arranged(eventRows(number(name), counts, firstsOf(sizes, visits.order)), items)
+          add(
+            `${unit} row`,
+            rows.map((ofSlice, at) => countedFrom(ofSlice, events.ends[at - 1] ?? 0)),
+          )
+        } else add(`${unit} ${name.slice(2)}`, arranged(name === "p.value" ? propertyValues(blocks, numbers) : number(name), items))
       }
     }
   }
   return columns
 }
 
-/** Returns the places of rows in the order of their starts and sequences, or undefined if they are in that order. */
-function orderOf(starts: Float64Array, sequences: Float64Array): Uint32Array | undefined {
-  const compare = (a: number, b: number) => starts[a]! - starts[b]! || sequences[a]! - sequences[b]!
-  for (let row = 1; row < starts.length; row++) if (compare(row - 1, row) > 0) return Uint32Array.from(starts.keys()).sort(compare)
-  return undefined
+function countsOf(ends: Float64Array): Uint32Array {
+  const counts = new Uint32Array(ends.length)
+  for (let row = 0; row < counts.length; row++) counts[row] = ends[row]! - (row === 0 ? 0 : ends[row - 1]!)
+  return counts
 }
-
-/** Returns a column in another order of its places. */
-function arranged<Column extends ReadColumn>(column: Column, places: Uint32Array | undefined): Column {
-  if (!places) return column
-  const moved = column.slice() as Column // a copy has the type of its original
-  for (let to = 0; to < places.length; to++) moved[to] = column[places[to]!]!
-  return moved
-}
-
-/** Returns the places of the items of rows in another order. A row has `counts` items in a row. */
-function placesOf(order: Uint32Array, counts: Uint32Array): Uint32Array {
-  const firsts = firstsOf(counts)
-  const places = new Uint32Array(counts.reduce((sum, count) => sum + count, 0))
-  let to = 0
-  for (const row of order) for (let at = firsts[row]!, end = at + counts[row]!; at < end; at++) places[to++] = at
-  return places
-}
-
-/** Returns the place of the first item of each row, when the rows are in some order. */
-function firstsOf(counts: Uint32Array, order?: Uint32Array): Uint32Array {
-  const firsts = new Uint32Array(counts.length)
-  let first = 0
-  for (let at = 0; at < counts.length; at++) {
-    const row = order ? order[at]! : at
-    firsts[row] = first
-    first += counts[row]!
-  }
-  return firsts
-}
-
-const countsOf = (ends: Float64Array): Uint32Array => Uint32Array.from(ends, (end, row) => end - (ends[row - 1] ?? 0))
 
 /** Returns the visit of each event. */
 function rowsOf(sizes: Uint32Array): Uint32Array {
-  const rows = new Uint32Array(sizes.reduce((sum, size) => sum + size, 0))
-  let at = 0
-  sizes.forEach((size, visit) => {
-    rows.fill(visit, at, at + size)
-    at += size
-  })
+  const rows = new Uint32Array(sumsAt(sizes, [sizes.length])[0]!)
+  for (let visit = 0, at = 0; visit < sizes.length; visit++) for (const end = at + sizes[visit]!; at < end; at++) rows[at] = visit
   return rows
 }
 
@@ -147,6 +116,12 @@ function eventRows(events: ReadColumn, counts: Uint32Array, firsts: Uint32Array)
   counts.forEach((count, visit) => {
     for (const end = at + count; at < end; at++) rows[at] = firsts[visit]! + events[at]!
   })
+  return rows
+}
+
+/** Counts rows, which nothing else refers to, from another one. */
+function countedFrom(rows: Uint32Array, first: number): Uint32Array {
+  if (first > 0) for (let at = 0; at < rows.length; at++) rows[at]! -= first
   return rows
 }
 

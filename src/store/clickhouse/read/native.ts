@@ -42,9 +42,11 @@ export function readBlocks(bytes: Uint8Array): NativeBlock[] {
 
 /** Returns numbers of 64 bits as floating-point numbers, which are exact below 2^53. */
 export function wideNumbers({ halves, isSigned }: Wide): Float64Array {
-  const high = isSigned ? new Int32Array(halves.buffer, halves.byteOffset, halves.length) : halves
   const numbers = new Float64Array(halves.length / 2)
-  for (let at = 0; at < numbers.length; at++) numbers[at] = high[at * 2 + 1]! * 2 ** 32 + halves[at * 2]!
+  for (let at = 0; at < numbers.length; at++) {
+    const high = halves[at * 2 + 1]!
+    numbers[at] = (isSigned ? high | 0 : high) * 2 ** 32 + halves[at * 2]!
+  }
   return numbers
 }
 

@@ -6,10 +6,10 @@ import { OutdatedSnapshot } from "../../events/dictionary/read-dictionary.ts"
 import { visiblePart } from "../../events/masked-part.ts"
 import type { Dictionary, EventReader, Imports, Part, Snapshot, SnapshotOptions, VisitorNumbers } from "../../events/part.ts"
 import { Results } from "../../events/results.ts"
-import { type AskedSlice, ReadAhead } from "./ahead.ts"
+import { type AskedSlices, ReadAhead } from "./ahead.ts"
 import type { Channel } from "./channel.ts"
-import { bundleOf, columnsOf, decodeUnits, type ReadColumn, TEXT_COLUMNS, unitsWith } from "./columns.ts"
-import type { NativeBlock } from "./native.ts"
+import { bundleOf, columnsOf, decodeUnits, TEXT_COLUMNS, unitsWith } from "./columns.ts"
+import type { ReadColumn, SlicesAnswer } from "./layout.ts"
 import { SiteNumbers } from "./numbers.ts"
 import { SlicePart } from "./slice-part.ts"
 import { type Slice, SliceList } from "./slices.ts"
@@ -182,25 +182,38 @@ class ClickhouseReader implements EventReader {
     /** Units that this snapshot has read so far. Further slices are read with all of them at once. */
     const units = new Set<string>()
     const isMissing = (slice: Slice, unit: string) => this.#cache.get(`${slice.id} ${firstOf(unit)}`) === undefined
-    const ask = (slice: Slice, unit: string) => {
-      const missing = [...units].filter((other) => other === unit || isMissing(slice, other))
-      return { units: missing, query: lister.ask(slice, missing) }
+    const ask = (group: readonly Slice[], unit: string): AskedSlices => {
+      const missing = [...units].filter((other) => other === unit || group.some((slice) => isMissing(slice, other)))
+      return { slices: group, units: missing, query: lister.ask(group, missing) }
+    }
+    /** Returns slices after one that can be read together, with so many events that are read with them. */
+    const after = (slice: Slice, unit: string, events: number): Slice[] => {
+      const room = Math.min(GROUP_EVENTS, this.#cache.limit / GROUP_SHARE / (Uint32Array.BYTES_PER_ELEMENT * units.size))
+      const group: Slice[] = []
+      for (const next of slices.slice(slices.indexOf(slice) + 1)) {
+        if (next.importId !== slice.importId || next.run !== slice.run) continue
+        const isFull = events > 0 && events + next.events > room
+        if (isFull || !isMissing(next, unit) || this.#ahead.has(next)) break
+        group.push(next)
+        events += next.events
+      }
+      return group
     }
     /** Place of the slice that was read last. */
-    let last = Number.NaN
+    let last = Number.POSITIVE_INFINITY
     const read = (slice: Slice, unit: string, column: string): ReadColumn => {
       for (const one of bundleOf(unit)) ofKind.units.set(one, ofKind.queries)
       const known = this.#cache.get(`${slice.id} ${column}`) as ReadColumn | undefined // a name always stands for the same type
       if (known) return known
       for (const one of bundleOf(unit)) units.add(one)
-      const asked = this.#ahead.take(slice, unit) ?? ask(slice, unit)
       const place = slices.indexOf(slice)
       // A query that goes on to the next slice has asked for all units that it needs, and goes on.
-      if (place === last + 1)
-        for (const next of slices.slice(place + 1, place + 1 + AHEAD))
-          if (next.importId === slice.importId && isMissing(next, unit)) this.#ahead.add(next, () => ask(next, unit))
+      const isGoingOn = place > last
       last = place
-      return this.#received(lister, state, ofKind, slice, asked).get(column)!
+      const asked = this.#ahead.take(slice, unit) ?? ask([slice, ...(isGoingOn ? after(slice, unit, slice.events) : [])], unit)
+      const next = isGoingOn ? after(asked.slices.at(-1)!, unit, 0) : []
+      if (next.length > 0) this.#ahead.add(ask(next, unit))
+      return this.#received(lister, state, ofKind, asked)[asked.slices.indexOf(slice)]!.get(column)!
     }
     const parts = slices.filter(({ visits }) => visits > 0).map((slice) => new SlicePart(siteId, slice, read))
     return { lister, ofKind, slices, parts: visibleParts(parts, imports) }
@@ -214,27 +227,33 @@ class ClickhouseReader implements EventReader {
     const isOutdated = outdated && slice.from < outdated.to && slice.to > outdated.from
     if (slice.importId !== 0 || recent.size === 0 || !(isOutdated || slices.isChanging(slice))) return slice
     const units = [...recent.keys()]
-    const { blocks, slice: current } = lister.current(slice, units)
+    const { answer, slice: current } = lister.current(slice, units)
     const settled = slices.replace(slice, current)
-    this.#keep(state, settled, units, blocks)
+    this.#keep(state, [settled], units, answer)
     return settled
   }
 
-  #received(lister: Lister, state: SiteState, ofKind: KindState, slice: Slice, { query, units }: AskedSlice): Map<string, ReadColumn> {
-    const blocks = lister.receive(query, slice)
-    if (!blocks) {
-      const { from, to } = ofKind.outdated ?? slice
-      ofKind.outdated = { from: Math.min(from, slice.from), to: Math.max(to, slice.to), isSettled: false }
+  #received(lister: Lister, state: SiteState, ofKind: KindState, { slices, query, units }: AskedSlices): Map<string, ReadColumn>[] {
+    const answer = lister.receive(query, slices)
+    if ("changed" in answer) {
+      const spans = [...answer.changed, ...(ofKind.outdated ? [ofKind.outdated] : [])]
+      const [from, to] = [Math.min(...spans.map((span) => span.from)), Math.max(...spans.map((span) => span.to))]
+      ofKind.outdated = { from, to, isSettled: false }
       throw new OutdatedSnapshot("Visits were changed since the snapshot")
     }
-    return this.#keep(state, slice, units, blocks)
+    return this.#keep(state, slices, units, answer)
   }
 
-  #keep(state: SiteState, slice: Slice, units: readonly string[], blocks: readonly NativeBlock[]): Map<string, ReadColumn> {
-    const columns = decodeUnits(units, blocks, state.numbers)
-    for (const [name, column] of columns) this.#cache.set(`${slice.id} ${name}`, column)
-    state.decoded.set(slice, new Set([...(state.decoded.get(slice) ?? []), ...columnsOf(units)]))
-    return columns
+  #keep(state: SiteState, slices: readonly Slice[], units: readonly string[], answer: SlicesAnswer): Map<string, ReadColumn>[] {
+    const decoded = decodeUnits(units, answer, state.numbers)
+    for (const [place, slice] of slices.entries()) {
+      for (const [name, column] of decoded[place]!) {
+        const key = `${slice.id} ${name}`
+        if (!this.#cache.get(key)) this.#cache.set(key, column)
+      }
+      state.decoded.set(slice, new Set([...(state.decoded.get(slice) ?? []), ...columnsOf(units)]))
+    }
+    return decoded
   }
 
   /** Returns a dictionary that has all texts of the snapshot: filters are compiled against it once. */
@@ -257,8 +276,12 @@ class ClickhouseReader implements EventReader {
   }
 }
 
-/** Number of slices that are asked for before a query needs them. */
-const AHEAD = 2
+/**
+ * Number of events of the slices that are read with one statement, and their columns' largest share of the cache. Each statement reads whole
+ * granules of each part on disk, so slices that are read one by one are read several times when there are many parts.
+ */
+const GROUP_EVENTS = 1 << 20
+const GROUP_SHARE = 4
 
 interface KindParts {
   lister: Lister

@@ -9,7 +9,7 @@ import {
   type VisitColumn,
   type VitalColumns,
 } from "../../events/part.ts"
-import type { ReadColumn } from "./columns.ts"
+import type { ReadColumn } from "./layout.ts"
 import type { Slice } from "./slices.ts"
 
 /** Returns a column of a slice, after reading the unit that it belongs to. */

@@ -6,6 +6,7 @@ import { ARRIVAL_UNIT_MS } from "../../events/part.ts"
 import type { Settings } from "../client.ts"
 import type { Channel, SentQuery } from "./channel.ts"
 import { columnsOf, ORDER_COLUMNS } from "./columns.ts"
+import type { SlicesAnswer } from "./layout.ts"
 import { type NativeBlock, readBlocks, type Texts, type Wide, wideNumbers } from "./native.ts"
 import type { Bucket, Slice } from "./slices.ts"
 import type { ListedTotals } from "./totals.ts"
@@ -20,6 +21,8 @@ export interface Source {
 const LIMITS: Settings = { max_execution_time: 15, max_memory_usage: 4 * 2 ** 30, skip_unavailable_shards: 0, max_threads: 2 }
 /** All versions of a visit are in one partition. Each block of an answer repeats the texts that occur in it. */
 const READING: Settings = { do_not_merge_across_partitions_select_final: 1, max_block_size: 1 << 17, preferred_block_size_bytes: 1 << 26 }
+/** The server merges rows without arrays of events in order. By itself it would answer part by part, because arrays take long to copy. */
+const MERGING_IN_ORDER: Settings = { enable_vertical_final: 0 }
 const TIMEOUT_MS = 20_000
 
 const DAY_MS = 86_400_000
@@ -104,21 +107,24 @@ export class Lister {
     })
   }
 
-  /** Asks for columns of a slice, whose rows are in any order. */
-  ask(slice: Slice, units: readonly string[]): SentQuery {
-    return this.#send(...columnsStatement(slice, columnsOf(units)))
+  /** Asks for columns of adjacent slices of an import and run. */
+  ask(slices: readonly Slice[], units: readonly string[]): SentQuery {
+    return this.#send(...columnsStatement(slices, columnsOf(units)))
   }
 
-  /** Returns columns that were asked for, or undefined when the slice has changed since it was listed. */
-  receive(sent: SentQuery, slice: Slice): NativeBlock[] | undefined {
-    const blocks = readBlocks(sent.receive(this.#check))
-    return markOf(blocks) === slice.mark ? blocks : undefined
+  /** Returns columns that were asked for, or the slices that have changed since they were listed. */
+  receive(sent: SentQuery, slices: readonly Slice[]): SlicesAnswer | { changed: Slice[] } {
+    const answer = answerOf(readBlocks(sent.receive(this.#check)), slices)
+    const marks = marksOf(answer)
+    const changed = slices.filter(({ mark }, place) => marks[place] !== mark)
+    return changed.length === 0 ? answer : { changed }
   }
 
   /** Reads columns of a slice that changes all the time, and what it is at the same moment. */
-  current(slice: Slice, units: readonly string[]): { blocks: NativeBlock[]; slice: Omit<Slice, "id"> } {
-    const blocks = this.#read(...columnsStatement(slice, [...FACTS, ...columnsOf(units)]))
-    const facts = { ...slice, visits: 0, events: 0, mark: markOf(blocks) }
+  current(slice: Slice, units: readonly string[]): { answer: SlicesAnswer; slice: Omit<Slice, "id"> } {
+    const blocks = this.#read(...columnsStatement([slice], [...FACTS, ...columnsOf(units)]))
+    const answer = answerOf(blocks, [slice])
+    const facts = { ...slice, visits: 0, events: 0, mark: marksOf(answer)[0]! }
     for (const block of blocks) {
       const column = (name: string) => numbers(block, name)
       const [starts, sizes, lengths, arrivals] = [column("started_at"), column("sizes"), column("length"), column("arrival")]
@@ -132,7 +138,7 @@ export class Lister {
         facts.lastArrival = Math.max(facts.lastArrival, start + (arrivals[row]! + 1) * ARRIVAL_UNIT_MS)
       }
     }
-    return { blocks, slice: facts }
+    return { answer, slice: facts }
   }
 
   /** Lists the segments of imported totals of the site. */
@@ -173,26 +179,27 @@ export class Lister {
     return this.#read(sql, { from, to, ...parameters }).flatMap((block) => texts(block, "text"))
   }
 
-  #read(sql: string, parameters: StatementParameters = {}): NativeBlock[] {
-    return readBlocks(this.#send(sql, parameters).receive(this.#check))
+  #read(sql: string, parameters: StatementParameters = {}, settings: Settings = {}): NativeBlock[] {
+    return readBlocks(this.#send(sql, parameters, settings).receive(this.#check))
   }
 
-  #send(sql: string, parameters: StatementParameters): SentQuery {
+  #send(sql: string, parameters: StatementParameters, settings: Settings = {}): SentQuery {
     const { siteId, kind } = this.#source
     const own = { site: siteId, kind, ...parameters }
-    return this.#channel.send(sql, { parameters: own, settings: { ...LIMITS, ...READING }, timeoutMs: TIMEOUT_MS })
+    return this.#channel.send(sql, { parameters: own, settings: { ...LIMITS, ...READING, ...settings }, timeoutMs: TIMEOUT_MS })
   }
 }
 
 type StatementParameters = Readonly<Record<string, string | number | readonly number[]>>
 
-function columnsStatement({ importId, run, from, to }: Slice, columns: readonly string[]): [sql: string, StatementParameters] {
-  const names = [...new Set([...ORDER_COLUMNS, ...columns])].map((name) => `\`${name}\``)
+function columnsStatement(slices: readonly Slice[], columns: readonly string[]): [sql: string, StatementParameters, Settings] {
+  const [{ importId, run, from }, { to }] = [slices[0]!, slices.at(-1)!]
+  const names = [...new Set([...(slices.length > 1 ? ["opened_at"] : []), ...ORDER_COLUMNS, ...columns])].map((name) => `\`${name}\``)
   // The server would sort whole rows. Most answers are in order already.
   const selected = ["cityHash64(visit, version) as mark", "toUInt32(length(e.offset)) as sizes", ...names]
   const sql = `select ${selected.join(", ")} ${FROM}
     where ${SOURCE} and opened_at >= {from:Int64} and opened_at < {to:Int64} and import_id = {import:UInt32} and run = {run:UInt32}`
-  return [sql, { from, to, import: importId, run }]
+  return [sql, { from, to, import: importId, run }, columns.some((name) => name.includes(".")) ? {} : MERGING_IN_ORDER]
 }
 
 function numbers(block: NativeBlock, name: string): ArrayLike<number> {
@@ -210,14 +217,33 @@ function wides(block: NativeBlock, name: string): BigUint64Array {
   return new BigUint64Array(halves.buffer, halves.byteOffset, halves.length / 2)
 }
 
-function markOf(blocks: readonly NativeBlock[]): bigint {
-  let [low, high] = [0, 0]
+/** Finds the slice of each row. The rows are nearly in the order of their openings. */
+function answerOf(blocks: readonly NativeBlock[], slices: readonly Slice[]): SlicesAnswer {
+  const places = new Uint8Array(blocks.reduce((sum, { rows }) => sum + rows, 0))
+  const last = slices.length - 1
+  let [at, place] = [0, 0]
+  for (const block of last > 0 ? blocks : []) {
+    const opened = numbers(block, "opened_at")
+    for (let row = 0; row < block.rows; row++) {
+      while (place < last && opened[row]! >= slices[place]!.to) place++
+      while (place > 0 && opened[row]! < slices[place]!.from) place--
+      places[at++] = place
+    }
+  }
+  return { blocks, places, slices: slices.length }
+}
+
+/** Returns the sum of the hashes of each slice. */
+function marksOf({ blocks, places, slices }: SlicesAnswer): bigint[] {
+  const [low, high] = [new Float64Array(slices), new Float64Array(slices)]
+  let row = 0
   for (const block of blocks) {
     const { halves } = block.columns.get("mark")!.values as Wide // the type of a hash
     for (let at = 0; at < halves.length; at += 2) {
-      low += halves[at]!
-      high += halves[at + 1]!
+      const place = places[row++]!
+      low[place]! += halves[at]!
+      high[place]! += halves[at + 1]!
     }
   }
-  return BigInt.asUintN(64, BigInt(low) + (BigInt(high) << 32n))
+  return Array.from(low, (sum, place) => BigInt.asUintN(64, BigInt(sum) + (BigInt(high[place]!) << 32n)))
 }

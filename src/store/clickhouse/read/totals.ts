@@ -4,7 +4,7 @@ import type { ColumnCache } from "../../events/cache.ts"
 import { propertyDictionary } from "../../events/dictionary/texts.ts"
 import type { TotalsPart } from "../../events/totals.ts"
 import type { TotalsContent } from "../ship/totals.ts"
-import type { ReadColumn } from "./columns.ts"
+import type { ReadColumn } from "./layout.ts"
 import type { SiteNumbers } from "./numbers.ts"
 
 /** A segment of totals as ClickHouse lists it. */
