@@ -258,7 +258,7 @@ export async function startInstance({
   // One server object for all requests, as in the product, so that concurrent requests cannot be confused.
   const addresses = new WeakMap<Request, string>()
   const server = { requestIP: (request: Request) => ({ address: addresses.get(request) ?? "" }) }
-  const fetch: TestInstance["fetch"] = (request, address = "198.51.100.7") => {
+  const fetch: TestInstance["fetch"] = async (request, address = "198.51.100.7") => {
     addresses.set(request, address)
     return app.fetch(request, server)
   }

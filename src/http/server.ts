@@ -85,7 +85,7 @@ export interface ServerOptions
 
 /** HTTP server in the form that `Bun.serve` expects. Never throws and never rejects. */
 export interface HttpServer {
-  fetch(request: Request, server: Peers): Promise<Response>
+  fetch(request: Request, server: Peers): Response | Promise<Response>
 }
 
 /**
@@ -114,14 +114,13 @@ export function createServer(options: ServerOptions): HttpServer {
     return made
   }
 
-  function answer(request: Request, server: Peers): Promise<Response> {
+  function answer(request: Request, server: Peers): Response | Promise<Response> {
     const path = pathOf(request)
     if (health.has("stopping") && !path.startsWith("/health")) throw new AppError("unavailable", "The service is stopping.")
     const first = collectors.get(path) ?? scripts(path)
     if (first) return first(request, server)
     const answered = options.answerAtEndpoint({ request, server }, path)
-    // Avoids another promise around the response of a plugin.
-    if (answered) return answered instanceof Promise ? answered.catch((thrown) => refuse(request, thrown)) : Promise.resolve(answered)
+    if (answered) return answered instanceof Promise ? answered.catch((thrown) => refuse(request, thrown)) : answered
     const page = pages.handlerFor(path)
     if (page) return page(request, server)
     if (isMisleading(path)) throw notFound()
@@ -129,7 +128,7 @@ export function createServer(options: ServerOptions): HttpServer {
     // Routes parse their URL, but Bun accepts hosts that are invalid in a URL: 256.1.1.1, xn--a.
     if (!URL.canParse(request.url)) throw new AppError("invalid_header", "The Host header is not valid.")
     const preflight = cors.preflight(request, path, headers.api)
-    if (preflight) return Promise.resolve(preflight)
+    if (preflight) return preflight
     if (request.method === "GET") outliveReport(request, server)
     const app = isForPrograms(path) ? forPrograms : forPeople()
     // Routes only use `requestIP` of the server.
@@ -155,7 +154,7 @@ export function createServer(options: ServerOptions): HttpServer {
       try {
         return answer(request, server)
       } catch (thrown) {
-        return Promise.resolve(refuse(request, thrown))
+        return refuse(request, thrown)
       }
     },
   }

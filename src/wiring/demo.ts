@@ -101,7 +101,7 @@ async function fillSites(app: App, { config, clock }: AppOptions & { clock: Repl
 function* replayed(app: App, requests: Iterable<DemoRequest>): Generator<ReplayedRequest> {
   for (const { at, path, userAgent, language, address } of requests) {
     const headers = { "user-agent": userAgent, "accept-language": language }
-    const send = () => app.fetch(new Request(`http://localhost${path}`, { headers }), { requestIP: () => ({ address }) })
+    const send = async () => app.fetch(new Request(`http://localhost${path}`, { headers }), { requestIP: () => ({ address }) })
     yield { at, send }
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import type { Site, SiteSettings } from "../../src/domain/site.ts"
 import { changedHistory, createCalendar, periodAt, periodOf } from "../../src/ingest/identity/salt-period.ts"
-import { personKey, rotatingIds } from "../../src/ingest/identity/visitor.ts"
+import { identityOf, personKey } from "../../src/ingest/identity/visitor.ts"
 import { siteOf } from "./intake.ts"
 
 const at = (text: string) => Date.parse(text)
@@ -201,7 +201,7 @@ describe("a rotating id", () => {
   const four = Uint8Array.of(1, 2, 3, 4)
   const six = (last: number, network = 1) => Uint8Array.of(0x20, 1, 0xd, 0xb8, 0, 0, 0, network, 9, 9, 9, 9, 9, 9, 9, last)
   const id = (address: Uint8Array | undefined, agent = "agent", site = 1, by = salt) =>
-    rotatingIds([by], { siteId: site, address, userAgent: agent })[0]!
+    identityOf({ current: { period: "", salt: by }, previous: undefined }, { siteId: site, address, userAgent: agent }).current.id
 
   test("is the first 64 bits of the keyed hash of site, address and user agent", () => {
     const hash = new Bun.CryptoHasher("sha256", salt)

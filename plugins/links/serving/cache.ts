@@ -61,7 +61,8 @@ interface CacheOptions {
 }
 
 export function createCache(db: OwnTables, { prefix, onReady }: CacheOptions): Cache {
-  const byKey = new Map<string, CachedLink>()
+  /** By domain, 0 below the prefix, then by slug. Nested maps need no composed keys, which would have to be built for every request. */
+  const byKey = new Map<number, Map<string, CachedLink>>()
   const byId = new Map<number, CachedLink>()
   const bySite = new Map<number, Map<number, CachedLink>>()
   const byTarget = new Map<string, Set<CachedLink>>()
@@ -69,8 +70,6 @@ export function createCache(db: OwnTables, { prefix, onReady }: CacheOptions): C
   const hosts = new Map<string, Domain>()
   let loading: Promise<void> | undefined
   let isLoaded = false
-
-  const keyOf = ({ domain_id, slug }: Pick<Link, "domain_id" | "slug">): string => `${domain_id ?? 0}/${slugKey(slug)}`
 
   function remove(id: number): void {
     const old = byId.get(id)
@@ -82,8 +81,9 @@ export function createCache(db: OwnTables, { prefix, onReady }: CacheOptions): C
       linking?.delete(old)
       if (linking?.size === 0) byTarget.delete(targetKey(target))
     }
-    const key = keyOf(old.link)
-    if (byKey.get(key) === old) byKey.delete(key)
+    const { domain_id, slug } = old.link
+    const ofDomain = byKey.get(domain_id ?? 0)
+    if (ofDomain?.get(slugKey(slug)) === old) ofDomain.delete(slugKey(slug))
   }
   function put(link: Link): void {
     const old = byId.get(link.id)
@@ -92,7 +92,8 @@ export function createCache(db: OwnTables, { prefix, onReady }: CacheOptions): C
     const targets = destinationsOf(link).flatMap((destination) => targetOf(destination, prefix) ?? [])
     const cached: CachedLink = { link, pending: old?.pending ?? { human: 0 }, targets }
     byId.set(link.id, cached)
-    byKey.set(keyOf(link), cached)
+    const ofDomain = byKey.get(link.domain_id ?? 0) ?? new Map<string, CachedLink>()
+    byKey.set(link.domain_id ?? 0, ofDomain.set(slugKey(link.slug), cached))
     const ofSite = bySite.get(link.site_id) ?? new Map<number, CachedLink>()
     bySite.set(link.site_id, ofSite.set(link.id, cached))
     for (const target of targets) {
@@ -158,7 +159,7 @@ export function createCache(db: OwnTables, { prefix, onReady }: CacheOptions): C
       })
       return loading
     },
-    at: (domainId, slug) => byKey.get(`${domainId ?? 0}/${slugKey(slug)}`),
+    at: (domainId, slug) => byKey.get(domainId ?? 0)?.get(slugKey(slug)),
     byId: (id) => byId.get(id),
     ofSite: (siteId) => [...(bySite.get(siteId)?.values() ?? [])].sort((a, b) => a.link.id - b.link.id),
     all: () => byId.values(),

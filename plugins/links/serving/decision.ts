@@ -77,8 +77,8 @@ const MAX_SENDERS = 25_000
  */
 export function createBotCheck(isDatacenter: ListedSender | undefined): BotCheck {
   // Two maps that take turns instead of a queue: senders in the older one are forgotten all at once.
-  let recent = new Map<number, number[]>()
-  let older = new Map<number, number[]>()
+  let recent = new Map<number, LatestTimes>()
+  let older = new Map<number, LatestTimes>()
   let swappedAt = 0
 
   function isBurst(sender: number, at: number): boolean {
@@ -87,14 +87,12 @@ export function createBotCheck(isDatacenter: ListedSender | undefined): BotCheck
       recent = new Map()
       swappedAt = at
     }
-    let times = recent.get(sender)
-    if (!times) {
-      times = older.get(sender) ?? []
-      recent.set(sender, times)
+    let latest = recent.get(sender)
+    if (!latest) {
+      latest = older.get(sender) ?? new LatestTimes()
+      recent.set(sender, latest)
     }
-    while (times.length > 0 && (times[0]! <= at - BURST.ms || times.length >= BURST.requests)) times.shift()
-    times.push(at)
-    return times.length >= BURST.requests
+    return latest.add(at) > at - BURST.ms
   }
   return (asked, { isBot, isPrefetch, hasAgent, sameness }, at) => {
     const isMany = isBurst(sameness, at)
@@ -104,6 +102,19 @@ export function createBotCheck(isDatacenter: ListedSender | undefined): BotCheck
     if (isBot) return "ua"
     if (isDatacenter?.(asked)) return "datacenter"
     return isMany ? "burst" : undefined
+  }
+}
+
+/** The times of a sender's latest requests, as many as make a burst. */
+class LatestTimes {
+  readonly #times = new Array<number>(BURST.requests).fill(Number.NEGATIVE_INFINITY)
+  #oldest = 0
+
+  /** Replaces the oldest time. Returns the one that is the oldest then. */
+  add(at: number): number {
+    this.#times[this.#oldest] = at
+    this.#oldest = (this.#oldest + 1) % BURST.requests
+    return this.#times[this.#oldest]!
   }
 }
 

@@ -70,6 +70,7 @@ export function createEndpoint(host: LinksHost, { cache, chains, orphans, prefix
   const unlockCookies = host.unlockCookies("l-")
   const botReason = createBotCheck(isDatacenter)
   const clickOf = createClicks(host.prepareRecord)
+  const links = { cache, chains }
   const siteOf = (id: number): Site | undefined => host.services.sites.directory.byId(id)
 
   function miss(asked: Asked, { domain, slug, path }: Address, kind: OrphanKind): Response {
@@ -109,7 +110,7 @@ export function createEndpoint(host: LinksHost, { cache, chains, orphans, prefix
   function visit(asked: Asked, cached: CachedLink, site: Site, address: Address): Response | Promise<Response> {
     const sender = host.senderOf(asked)
     const wanted = requestOf(asked, cached, site, address, sender)
-    const decision = decide(cached, wanted, { cache, chains })
+    const decision = decide(cached, wanted, links)
     if (decision.outcome !== "redirect") return refusal(asked, decision, address)
     const reason = botReason(asked, sender, wanted.at)
     // Counted now, so that the next request sees whether the limit is reached.
@@ -167,11 +168,7 @@ export function createEndpoint(host: LinksHost, { cache, chains, orphans, prefix
   /** Checks the password of a form. The request after it is the one that counts as a click. */
   async function unlock(asked: Asked, cached: CachedLink, site: Site, address: Address): Promise<Response> {
     const { link } = cached
-    const decision = decide(
-      cached,
-      { ...requestOf(asked, cached, site, address, host.senderOf(asked)), isUnlocked: false },
-      { cache, chains },
-    )
+    const decision = decide(cached, { ...requestOf(asked, cached, site, address, host.senderOf(asked)), isUnlocked: false }, links)
     if (decision.outcome !== "password") return otherMethod("GET, HEAD")
     unlocks.take(asked)
     tries.take(asked, link.id)
@@ -183,9 +180,9 @@ export function createEndpoint(host: LinksHost, { cache, chains, orphans, prefix
 
   const base = `/${prefix}`
   /** Answers at once, or after the first request of the process has loaded the links. */
-  function whenReady(answer: () => Response | Promise<Response>): Response | Promise<Response> {
+  function serveWhenReady(asked: Asked, address: Address): Response | Promise<Response> {
     const loading = cache.ready()
-    return loading ? loading.then(answer) : answer()
+    return loading ? loading.then(() => serve(asked, address)) : serve(asked, address)
   }
 
   const verifiedDomain = (name: string): Domain | undefined => {
@@ -196,24 +193,24 @@ export function createEndpoint(host: LinksHost, { cache, chains, orphans, prefix
   return {
     atPath(asked: Asked, path: string, name: string) {
       const address = addressIn(asked.request, path.slice(base.length + 1), { domain: verifiedDomain(name), domainId: null })
-      return whenReady(() => serve(asked, address))
+      return serveWhenReady(asked, address)
     },
     ownsHost: (name: string): boolean => verifiedDomain(name) !== undefined,
     onHost(asked: Asked, path: string, name: string): Response | Promise<Response> | undefined {
       const domain = verifiedDomain(name)! // `ownsHost` returned true
       const address = addressIn(asked.request, path.slice(1), { domain, domainId: domain.id })
-      return isReservedSlug(address.slug) ? undefined : whenReady(() => serve(asked, address))
+      return isReservedSlug(address.slug) ? undefined : serveWhenReady(asked, address)
     },
   }
 }
 
 /** Splits a URL. `rest` is its path, starting with the slug. */
-function addressIn({ url }: Request, rest: string, place: Pick<Address, "domain" | "domainId">): Address {
+function addressIn({ url }: Request, rest: string, { domain, domainId }: Pick<Address, "domain" | "domainId">): Address {
   const end = rest.indexOf("/")
   const mark = url.indexOf("?")
   const query = mark === -1 ? "" : url.slice(mark + 1).split("#")[0]!
   const [slug, path] = end === -1 ? [rest, ""] : [rest.slice(0, end), rest.slice(end)]
-  return { ...place, slug: unescaped(slug), path, query }
+  return { domain, domainId, slug: unescaped(slug), path, query }
 }
 
 const NO_STORE = "no-store"

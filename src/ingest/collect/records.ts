@@ -2,16 +2,18 @@ import { AppError } from "../../domain/error.ts"
 import type { NewEvent } from "../../domain/event.ts"
 import { ANONYMOUS, type RecordKind } from "../../domain/record.ts"
 import type { Site } from "../../domain/site.ts"
+import type { VisitTraits } from "../../domain/visit.ts"
 import type { Client } from "../address/client-address.ts"
-import { type Candidate, type RequestFacts, traitsOf } from "../draft.ts"
+import { type Acquisition, type Candidate, type RequestFacts, traitsOf } from "../draft.ts"
+import type { Referrer } from "../enrich/referrer.ts"
 import { acquisitionOf, firstLanguage, foreignReferrer } from "../enrich/values.ts"
 import { type VisitorKeys, visitorKeys } from "../identity/identity.ts"
-import { rotatingIds } from "../identity/visitor.ts"
+import { identityOf } from "../identity/visitor.ts"
 import { NOTHING_SENT } from "../payloads/incoming.ts"
-import { NOWHERE } from "../place/place.ts"
-import { NO_AGENT } from "../request/agent.ts"
+import { NOWHERE, type Place } from "../place/place.ts"
+import { type Agent, NO_AGENT } from "../request/agent.ts"
 import { isPreparing, type Requester } from "../request/request.ts"
-import { splitAddress } from "../request/web-address.ts"
+import { splitAddress, type WebAddress } from "../request/web-address.ts"
 import type { Intake } from "./intake.ts"
 
 /** A record that an area stores for a request. */
@@ -43,16 +45,17 @@ export type RecordIntake = Pick<Intake, "buffer" | "calendar" | "clock" | "salts
  * stored without identity and place, and the record is marked as anonymous. The client address is not passed on. Rejects when it could not be stored.
  */
 export async function storeRecord(intake: RecordIntake, arrived: ArrivedRecord): Promise<void> {
-  await intake.buffer.store([await prepareRecord(intake, arrived)], RECORD_BYTES)
+  await intake.buffer.store([await new RecordGroup(intake).prepare(arrived)], RECORD_BYTES)
 }
 
 /** Stores many records in one transaction. Resolves once they are stored or lost. Their requests are already answered, so it never rejects. */
 export async function storeRecords(intake: RecordIntake, records: readonly ArrivedRecord[]): Promise<void> {
   const ready: Candidate[] = []
   const late: Promise<void>[] = []
+  const group = new RecordGroup(intake)
   for (const arrived of records) {
     try {
-      const candidate = prepareRecord(intake, arrived)
+      const candidate = group.prepare(arrived)
       if (candidate instanceof Promise) late.push(candidate.then((one) => storeOrReport(intake, [one]), report(intake)))
       else ready.push(candidate)
     } catch (error) {
@@ -80,51 +83,119 @@ const report =
     if (!(error instanceof AppError)) onError?.(error)
   }
 
-/** Prepares a record. Asynchronous only while secrets are not in memory yet: for the first request of a period. */
-function prepareRecord(intake: RecordIntake, arrived: ArrivedRecord): Candidate | Promise<Candidate> {
-  const { site, at, requester } = arrived
-  const { objects } = requester.facts
-  const keys = visitorKeys(intake, { site, incoming: NOTHING_SENT, objects, at, now: intake.clock.now() })
-  const day = intake.calendar.day(site, at)
-  return keys instanceof Promise ? keys.then((known) => recordCandidate(arrived, known, day)) : recordCandidate(arrived, keys, day)
-}
+/** Maximum number of different traits that are kept for one user agent. */
+const MAX_SHARED_TRAITS = 32
 
-function recordCandidate({ site, record, url, requester, at }: ArrivedRecord, { current }: VisitorKeys, day: string): Candidate {
-  const { client, facts } = requester
-  const { name, kind, props, proxied } = record
-  const { objects, userAgent } = facts
-  const { host, path, query } = splitAddress(url)
-  const referrer = foreignReferrer(facts.referer, { hostname: host, hosts: site.hosts })
-  const [id] = rotatingIds([current.salt], { siteId: site.id, address: client.address?.bytes, userAgent })
-  return {
-    siteId: site.id,
-    day,
-    event: {
-      at,
-      name,
-      page: path,
-      hostname: host,
-      title: "",
-      interactive: false,
-      props: objects ? [...props, [ANONYMOUS, "1"]] : props,
-    },
-    traits: traitsOf({
-      acquisition: acquisitionOf(query, referrer),
-      referrer,
-      place: objects || proxied ? NOWHERE : requester.place,
-      agent: proxied || userAgent === "" ? NO_AGENT : requester.agent,
-      size: "",
-      language: firstLanguage(facts.acceptLanguage),
-    }),
-    // A record joins no visit, so the id by the previous salt is not needed.
-    identity: { current: { period: current.period, id: id! }, previous: undefined, person: undefined },
-    id: "",
-    counters: [],
-    identifies: false,
-    records: kind,
-    isAnonymous: objects,
+/**
+ * Prepares records that are stored together. What many of them have in common is computed once: the keys of a moment, the parts of a URL, and
+ * the traits of visitors with the same browser, language, place and referrer.
+ */
+class RecordGroup {
+  readonly #intake: RecordIntake
+  readonly #traits = new Map<Agent, SharedTraits[]>()
+  #moment: Moment | undefined
+  #url = ""
+  #address = splitAddress("")
+
+  constructor(intake: RecordIntake) {
+    this.#intake = intake
+  }
+
+  /** Returns a record ready for the store. Asynchronous only while secrets are not in memory yet: for the first request of a period. */
+  prepare(arrived: ArrivedRecord): Candidate | Promise<Candidate> {
+    const { site, at } = arrived
+    const moment = this.#moment
+    if (moment?.site === site && moment.at === at) return this.#candidate(arrived, moment.keys, moment.day)
+    const keys = visitorKeys(this.#intake, { site, incoming: NOTHING_SENT, objects: true, at, now: this.#intake.clock.now() })
+    const day = this.#intake.calendar.day(site, at)
+    if (keys instanceof Promise) return keys.then((known) => this.#candidate(arrived, known, day))
+    this.#moment = { site, at, keys, day }
+    return this.#candidate(arrived, keys, day)
+  }
+
+  #candidate({ site, record, url, requester, at }: ArrivedRecord, { current }: VisitorKeys, day: string): Candidate {
+    const { client, facts } = requester
+    const { name, kind, props, proxied } = record
+    const { objects, userAgent } = facts
+    const { host, path, query } = this.#addressOf(url)
+    const referrer = foreignReferrer(facts.referer, { hostname: host, hosts: site.hosts })
+    return {
+      siteId: site.id,
+      day,
+      event: {
+        at,
+        name,
+        page: path,
+        hostname: host,
+        title: "",
+        interactive: false,
+        props: objects ? [...props, [ANONYMOUS, "1"]] : props,
+      },
+      traits: this.#traitsOf(
+        acquisitionOf(query, referrer),
+        referrer,
+        objects || proxied ? NOWHERE : requester.place,
+        proxied || userAgent === "" ? NO_AGENT : requester.agent,
+        firstLanguage(facts.acceptLanguage),
+      ),
+      // A record joins no visit, so the id by the previous salt is not needed.
+      identity: identityOf({ current, previous: undefined }, { siteId: site.id, address: client.address?.bytes, userAgent }),
+      id: "",
+      counters: NO_COUNTERS,
+      identifies: false,
+      records: kind,
+      isAnonymous: objects,
+    }
+  }
+
+  /** Splits a URL. Clicks of one link usually have the same. */
+  #addressOf(url: string): WebAddress {
+    if (url !== this.#url) {
+      this.#address = splitAddress(url)
+      this.#url = url
+    }
+    return this.#address
+  }
+
+  /**
+   * Returns the traits of a visitor, the same object for equal ones, because the store then finds their numbers once. Agents, referrers and
+   * acquisitions are memoized, so equal ones are the same.
+   */
+  #traitsOf(acquisition: Acquisition, referrer: Referrer, place: Place, agent: Agent, language: string): VisitTraits {
+    let ofAgent = this.#traits.get(agent)
+    if (!ofAgent) {
+      ofAgent = []
+      this.#traits.set(agent, ofAgent)
+    }
+    for (const known of ofAgent)
+      if (known.language === language && known.referrer === referrer && known.acquisition === acquisition && isSame(known.place, place))
+        return known.traits
+    const traits = traitsOf({ acquisition, referrer, place, agent, size: "", language })
+    if (ofAgent.length < MAX_SHARED_TRAITS) ofAgent.push({ acquisition, referrer, place, language, traits })
+    return traits
   }
 }
+
+const isSame = (left: Place, right: Place): boolean =>
+  left === right || (left.country === right.country && left.region === right.region && left.city === right.city)
+
+/** What all records of a site at one moment have in common. */
+interface Moment {
+  site: Site
+  at: number
+  keys: VisitorKeys
+  day: string
+}
+
+interface SharedTraits {
+  acquisition: Acquisition
+  referrer: Referrer
+  place: Place
+  language: string
+  traits: VisitTraits
+}
+
+const NO_COUNTERS: Candidate["counters"] = []
 
 /** Approximate memory of a waiting record. */
 const RECORD_BYTES = 1_024
@@ -139,9 +210,9 @@ export interface SenderFacts {
   device: string
   browser: string
   os: string
-  /** ISO 3166-1 and 3166-2 codes, looked up at first use. */
-  readonly country: string
-  readonly region: string
+  /** ISO 3166-1 and 3166-2 codes. */
+  country: string
+  region: string
   language: string
   /** Whether the visitor objects to tracking (DNT, GPC). Then none of these facts may be stored. */
   objects: boolean
@@ -152,6 +223,7 @@ export interface SenderFacts {
 export function senderFacts(requester: Requester, seed: number): SenderFacts {
   const { client, facts, agent } = requester
   const { isBot, device, browser, os } = agent
+  const { country, region } = requester.place
   return {
     isBot,
     isPrefetch: isPreparing(facts.purpose),
@@ -159,12 +231,8 @@ export function senderFacts(requester: Requester, seed: number): SenderFacts {
     device,
     browser,
     os,
-    get country() {
-      return requester.place.country
-    },
-    get region() {
-      return requester.place.region
-    },
+    country,
+    region,
     language: firstLanguage(facts.acceptLanguage),
     objects: facts.objects,
     sameness: samenessOf(client, facts, seed),

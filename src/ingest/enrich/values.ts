@@ -39,9 +39,20 @@ export function setAcquisition(draft: Draft): void {
   draft.acquisition = acquisitionOf(draft.incoming.address.query, draft.referrer)
 }
 
-/** Returns the acquisition by the query of a page and its referrer. */
-export const acquisitionOf = (query: string, referrer: Referrer): Acquisition =>
-  query === "" && referrer.host === "" ? DIRECT : acquisitionFrom(query, referrer)
+/** Returns the acquisition by the query of a page and its referrer. Without a query, equal referrers have the same object. */
+export function acquisitionOf(query: string, referrer: Referrer): Acquisition {
+  if (query !== "") return acquisitionFrom(query, referrer)
+  if (referrer.host === "") return DIRECT
+  let known = referrals.get(referrer)
+  if (!known) {
+    known = acquisitionFrom("", referrer)
+    referrals.set(referrer, known)
+  }
+  return known
+}
+
+/** Acquisitions by referrer, of which the latest ones are memoized. */
+const referrals = new WeakMap<Referrer, Acquisition>()
 
 function acquisitionFrom(query: string, referrer: Referrer): Acquisition {
   const campaign = campaignOf(query)
@@ -131,10 +142,10 @@ export const languageOf = memoize(1_000, (sent: string): string => {
 })
 
 /** Returns the first language of an `Accept-Language` header. */
-export function firstLanguage(header: string): string {
+export const firstLanguage = memoize(1_000, (header: string): string => {
   const end = header.search(/[,;]/)
   return languageOf(end < 0 ? header : header.slice(0, end))
-}
+})
 
 function subtag(part: string): string {
   if (part.length === 2) return part.toUpperCase()

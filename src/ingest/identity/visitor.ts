@@ -1,21 +1,14 @@
 import { COLLECT } from "../../domain/limits.ts"
 import type { Hash64 } from "../../store/events/writer.ts"
 import { addCounter, type Draft } from "../draft.ts"
-import { type Person, personKind } from "./identity.ts"
+import { type Identity, type Person, personKind, type VisitorKeys } from "./identity.ts"
 
 /** Computes the ids of the visitor from address and user agent, and then removes the address from the draft. */
 export function setVisitor(draft: Draft): void {
   const { site, address, request, keys, incoming } = draft
-  const { current, previous } = keys
-  const salts = previous ? [current.salt, previous.salt] : [current.salt]
-  const [id, idBefore] = rotatingIds(salts, { siteId: site.id, address: address?.bytes, userAgent: request.userAgent })
   const person = personOf(draft)
+  draft.identity = identityOf(keys, { siteId: site.id, address: address?.bytes, userAgent: request.userAgent }, person)
   draft.address = undefined
-  draft.identity = {
-    current: { period: current.period, id: id! },
-    previous: previous && { period: previous.period, id: idBefore! },
-    person,
-  }
   if (incoming.userId !== "" && person?.kind !== "user") addCounter(draft, "identify_ignored")
 }
 
@@ -45,31 +38,35 @@ const innerDigest = outer.subarray(BLOCK)
 const digest = Buffer.alloc(DIGEST)
 
 /**
- * Returns the rotating id by each of the salts: a keyed hash of site, address (for IPv6 its /64) and user agent. The host is not
- * hashed, so that a visitor has one id on all hosts of a site.
+ * Returns an identity with the rotating id by each of the salts: a keyed hash of site, address (for IPv6 its /64) and user agent. The host is
+ * not hashed, so that a visitor has one id on all hosts of a site.
  */
-export function rotatingIds(
-  salts: readonly Uint8Array[],
+export function identityOf(
+  { current, previous }: Pick<VisitorKeys, "current" | "previous">,
   { siteId, address, userAgent }: { siteId: number; address: Uint8Array | undefined; userAgent: string },
-): Hash64[] {
+  person?: Person,
+): Identity {
   let end = BLOCK + inner.write(`${siteId}\0`, BLOCK)
   const networkBytes = address?.length === 16 ? 8 : (address?.length ?? 0)
   for (let at = 0; at < networkBytes; at++) inner[end++] = address![at]!
   inner[end++] = 0
   end += Math.min(COLLECT.userAgentChars, inner.write(userAgent, end))
-  return hashesOf(salts, end)
+  const message = inner.subarray(0, end)
+  const identity = {
+    current: { period: current.period, id: keyedHash(current.salt, message) },
+    previous: previous && { period: previous.period, id: keyedHash(previous.salt, message) },
+    person,
+  }
+  message.fill(0)
+  return identity
 }
 
 /** Returns the person key of a user id or device id. It does not depend on salts, and cannot be computed without the identity key. */
 export function personKey(identityKey: Uint8Array, kind: "user" | "device", id: string): Hash64 {
-  return hashesOf([identityKey], BLOCK + inner.write(`${kind}:${id}`, BLOCK))[0]!
-}
-
-function hashesOf(keys: readonly Uint8Array[], end: number): Hash64[] {
-  const message = inner.subarray(0, end)
-  const hashes = keys.map((key) => keyedHash(key, message))
+  const message = inner.subarray(0, BLOCK + inner.write(`${kind}:${id}`, BLOCK))
+  const hash = keyedHash(identityKey, message)
   message.fill(0)
-  return hashes
+  return hash
 }
 
 /**

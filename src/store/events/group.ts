@@ -32,8 +32,8 @@ export class Group implements Writer {
     this.#limited++
     this.count(this.#siteId, this.#day, "cardinality")
   }
-  /** The numbers of properties that many records share, such as those of clicks on one link. */
-  readonly #sharedProps = new Map<NewEvent["props"], { siteId: number; numbers: readonly number[] }>()
+  /** The numbers of properties and traits that many records share, such as clicks on one link or by one browser. */
+  readonly #shared = new Map<object, { siteId: number; numbers: readonly number[] }>()
   readonly #number: NumberText = (name, text, property) =>
     this.#memory.interner.number(this.#siteId, name, text, this.#day, this.#onLimit, property)
 
@@ -168,24 +168,32 @@ export class Group implements Writer {
   ): void {
     const lane = laneOf(siteId, kind)
     const ordinal = visitor ?? this.visitor(siteId, ANONYMOUS_PERIOD, { high: 0, low: 0 })
-    const numbers = numberedTraits(traits, this.#numbers(siteId, day))
-    const row = { id: this.#memory.sequence, rotating: ordinal, visitor: ordinal, kind: VISITOR_KINDS.indexOf("rotating"), traits: numbers }
+    const number = this.#numbers(siteId, day)
+    const numbers = this.#sharedNumbers(siteId, traits, numberedTraits)
+    const row = { id: this.#memory.sequence, rotating: ordinal, visitor: ordinal, kind: ROTATING, traits: numbers }
     const tail = this.#memory.tails.tail(lane)
     this.#record.visit(lane, row, true)
-    this.#complete.push([lane, row.id])
     tail.openVisit(row, this.#place)
-    const eventRow = numberedEvent(event, this.#memory.sequence++, this.#numbers(siteId, day), this.#recordProps(siteId, day, event.props))
+    const eventRow = numberedEvent(event, this.#memory.sequence++, number, this.#sharedNumbers(siteId, event.props, numberedProps))
     this.#record.event(lane, row.id, eventRow)
     tail.addEvent(row.id, eventRow, this.#place)
+    tail.close(tail.visits - 1)
   }
 
-  /** Returns the numbers of a record's properties. Values over a limit are numbered each time, because they are counted. */
-  #recordProps(siteId: number, day: string, props: NewEvent["props"]): readonly number[] {
-    const shared = this.#sharedProps.get(props)
+  /**
+   * Returns the numbers of traits or properties that other records of the group may share, for the site and day of `#number`. Values over a
+   * limit are numbered each time, because they are counted.
+   */
+  #sharedNumbers<Texts extends object>(
+    siteId: number,
+    texts: Texts,
+    numbered: (texts: Texts, number: NumberText) => readonly number[],
+  ): readonly number[] {
+    const shared = this.#shared.get(texts)
     if (shared?.siteId === siteId) return shared.numbers
     const limited = this.#limited
-    const numbers = numberedProps(props, this.#numbers(siteId, day))
-    if (limited === this.#limited) this.#sharedProps.set(props, { siteId, numbers })
+    const numbers = numbered(texts, this.#number)
+    if (limited === this.#limited) this.#shared.set(texts, { siteId, numbers })
     return numbers
   }
 
@@ -208,6 +216,8 @@ export class Group implements Writer {
     return this.#number
   }
 }
+
+const ROTATING = VISITOR_KINDS.indexOf("rotating")
 
 /** The period, not that of any salt, of the one visitor per site that represents all people who opted out. */
 const ANONYMOUS_PERIOD = "nobody"
