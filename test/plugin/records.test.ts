@@ -129,6 +129,58 @@ test("stores a prepared record with the visitor, page and objection of each requ
   ])
 })
 
+test("keeps apart what records that are stored together differ in, also those of two sites", async () => {
+  await using instance = await startInstance({ plugins: [clicks], settings: { geo_header: "cf-ipcountry" } })
+  const { id } = await instance.app.instance.sites.create(1, { name: "Blog", hosts: ["blog.example"] })
+  const blog = host!.services.sites.directory.byId(id)!
+  const click = host!.prepareRecord({ name: "link_click", props: { link_id: 7 } })
+  const proxied = { requestIP: () => ({ address: "127.0.0.1" }) }
+  const record = (site: typeof blog, path: string, headers: Record<string, string> = {}) => {
+    const sent = { "user-agent": BROWSER, "accept-language": "de", "x-forwarded-for": "198.51.100.7", "cf-ipcountry": "AT", ...headers }
+    host!.recordLater({ request: new Request(`http://localhost${path}`, { headers: sent }), server: proxied }, site, click)
+  }
+  // The texts of the second site have numbers in another order.
+  record(blog, "/other", { "accept-language": "fr", "cf-ipcountry": "FR" })
+  for (const site of [instance.site, blog]) {
+    record(site, "/a")
+    record(site, "/b", { "accept-language": "fr" })
+    record(site, "/a", { "cf-ipcountry": "DE" })
+    record(site, "/a", { referer: "https://news.example/" })
+    record(site, "/a?utm_source=mail", { referer: "https://news.example/" })
+    record(site, "/a", { "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0" })
+  }
+  await instance.app.collector.recorded()
+  const by = async (site: typeof blog, dimension: "page" | "language" | "country" | "referrer" | "utm_source" | "browser") => {
+    const groupings = [{ by: "dimension" as const, dimension }]
+    const rows = await counted(instance, { site: siteFacts(site, []), records: "clicks", metrics: ["events"], groupings })
+    return Object.fromEntries(rows as [string | null, number][])
+  }
+  const figures = async (site: typeof blog) => ({
+    page: await by(site, "page"),
+    language: await by(site, "language"),
+    country: await by(site, "country"),
+    referrer: await by(site, "referrer"),
+    utm_source: await by(site, "utm_source"),
+    browser: await by(site, "browser"),
+  })
+  expect(await figures(instance.site)).toEqual({
+    page: { "/a": 5, "/b": 1 },
+    language: { de: 5, fr: 1 },
+    country: { AT: 5, DE: 1 },
+    referrer: { null: 4, "news.example": 2 },
+    utm_source: { null: 5, mail: 1 },
+    browser: { Chrome: 5, Firefox: 1 },
+  })
+  expect(await figures(blog)).toEqual({
+    page: { "/a": 5, "/b": 1, "/other": 1 },
+    language: { de: 5, fr: 2 },
+    country: { AT: 5, DE: 1, FR: 1 },
+    referrer: { null: 5, "news.example": 2 },
+    utm_source: { null: 6, mail: 1 },
+    browser: { Chrome: 6, Firefox: 1 },
+  })
+})
+
 /** Returns the ordinals of the visitors of a kind, in row order. */
 function visitorsOf(instance: TestInstance, kind?: "clicks" | "opens"): number[] {
   const reader = openEventReader(join(instance.dataDir, "events.db"), { cacheBytes: 1 << 20 })
