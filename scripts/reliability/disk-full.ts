@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
+import type { ClickhouseServers } from "../clickhouse-servers.ts"
 import { askStats, PROGRAM, type Prepared, prepareSite, serveFootfall } from "../instance.ts"
 import { sendNumbered, storedNumbers } from "./numbered-events.ts"
 
@@ -17,7 +18,7 @@ const WAIT_MS = 60_000
 
 export interface DiskFullResult {
   acknowledged: number
-  /** Events that were acknowledged and not stored, or stored and not acknowledged. */
+  /** Events that were acknowledged and not stored, stored and not acknowledged, or stored twice. */
   different: number
   refused: number
   /** Reads that were not answered with 200 while the disk was full. */
@@ -27,14 +28,21 @@ export interface DiskFullResult {
   integrity: string
 }
 
+interface DiskOptions {
+  command?: readonly string[]
+  /** The servers of a node that ships its events. Default: the events are in the data folder only. */
+  servers?: Pick<ClickhouseServers, "flags" | "storedNumbers">
+}
+
 /** Fills and frees a small disk. Returns undefined if this machine does not allow mounting. */
-export async function fillTheDisk(command = PROGRAM): Promise<DiskFullResult | undefined> {
+export async function fillTheDisk({ command = PROGRAM, servers }: DiskOptions = {}): Promise<DiskFullResult | undefined> {
   using disk = smallDisk()
   if (!disk) return undefined
   const dataDir = join(disk.path, "data")
-  const site = await prepareSite(command, dataDir)
+  const flags = servers?.flags ?? []
+  const site = await prepareSite(command, dataDir, flags)
   const load = new Load(site)
-  await using server = await serveFootfall({ command, dataDir, flags: ["--backup-time", "off"] })
+  await using server = await serveFootfall({ command, dataDir, flags: [...flags, "--backup-time", "off"] })
   const ballast = join(disk.path, "ballast")
   writeFileSync(ballast, new Uint8Array(BALLAST_BYTES))
   await load.untilRefused(server.address)
@@ -43,7 +51,9 @@ export async function fillTheDisk(command = PROGRAM): Promise<DiskFullResult | u
   rmSync(ballast)
   const recoveryMs = await load.untilAccepted(server.address)
   await server.kill("SIGKILL")
-  return { ...load.compare(dataDir), refused: load.refused, failedReads, recoveryMs: Math.round(recoveryMs) }
+  const { numbers, integrity } = storedNumbers(dataDir, site.siteId)
+  const different = load.differences(numbers) + (servers ? load.differences(await servers.storedNumbers(site.siteId)) : 0)
+  return { acknowledged: load.accepted, different, integrity, refused: load.refused, failedReads, recoveryMs: Math.round(recoveryMs) }
 }
 
 const fails = (answer: Promise<unknown>): Promise<number> =>
@@ -86,10 +96,14 @@ class Load {
     return performance.now() - from
   }
 
-  compare(dataDir: string): Pick<DiskFullResult, "acknowledged" | "different" | "integrity"> {
-    const { numbers, integrity } = storedNumbers(dataDir, this.#site.siteId)
-    const stored = new Set(numbers.keys())
-    return { acknowledged: this.#acknowledged.size, different: stored.symmetricDifference(this.#acknowledged).size, integrity }
+  get accepted(): number {
+    return this.#acknowledged.size
+  }
+
+  /** Returns how many events were acknowledged and not stored, stored and not acknowledged, or stored twice. */
+  differences(stored: ReadonlyMap<number, number>): number {
+    const repeated = [...stored.values()].filter((times) => times > 1).length
+    return new Set(stored.keys()).symmetricDifference(this.#acknowledged).size + repeated
   }
 }
 
