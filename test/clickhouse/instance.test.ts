@@ -165,7 +165,7 @@ describe.skipIf(!hasClickhouse())("an instance with events on ClickHouse", () =>
     clock.advance(3 * 86_400_000)
     await app.instance.lease?.renew()
     await app.instance.events.retain(1, clock.now(), clock.now())
-    await app.instance.shipped!.hidden.delete().catch(() => {})
+    await app.instance.shipped!.hidden.delete(AbortSignal.timeout(5_000)).catch(() => {})
     const sentence = /The user needs (.*?) and\s+access to `(.*?)`/s.exec(readFileSync("README.md", "utf8"))!
     const granted = Array.from(sentence[1]!.matchAll(/`(.*?)`/g), ([, privilege]) => privilege)
     const statements = proxy.statements.map((sql) =>

@@ -1,5 +1,6 @@
 import type { SegmentKind } from "../events/bytes/lanes.ts"
 import type { Clickhouse, Parameters } from "./client.ts"
+import { TALLY_TABLES } from "./tallies.ts"
 
 /** Version of a tombstone: no version of a visit is higher, so nothing that is shipped later brings the visit back. */
 const LAST_VERSION = 2n ** 64n - 1n
@@ -127,18 +128,23 @@ const SLICE = 10_000
 /** Interval at which the server is asked whether replaced parts are gone. */
 const POLL_MS = 500
 
+/** A replaced part on disk. */
+interface ReplacedPart {
+  table: string
+  name: string
+}
+
 /**
- * Deletes the hidden visits of all sites, all versions of them. Resolves with the names of the parts that contained them. `isFinal` states
- * that every node has erased the visits from its spool, so that the tombstones can be deleted too. Otherwise a node would bring them back.
+ * Deletes the hidden visits of all sites, all versions of them. Resolves with the replaced parts, which contain them and what was deleted
+ * before. `isFinal` states that every node has erased the visits from its spool, so that the tombstones can be deleted too. Otherwise a node
+ * would bring them back.
  */
-export async function deleteHidden(clickhouse: Clickhouse, isFinal: boolean, signal?: AbortSignal): Promise<string[]> {
+export async function deleteHidden(clickhouse: Clickhouse, isFinal: boolean, signal?: AbortSignal): Promise<ReplacedPart[]> {
   const tombstones = "from visits where gone = 1"
   const deleted = isFinal ? tombstones : `from visits where gone = 0 and (site_id, visit) in (select site_id, visit ${tombstones})`
   const hidden = `select site_id, toString(visit) as visit ${deleted} group by site_id, visit limit ${SLICE}`
   const next = () => clickhouse.rows<{ site_id: number; visit: string }>(hidden)
-  let isAny = false
   for (let visits = await next(); visits.length > 0; visits = await next()) {
-    isAny = true
     for (const [siteId, ofSite] of Map.groupBy(visits, ({ site_id }) => site_id)) {
       // A subquery would be evaluated for each part, and the first part that is rewritten may be the one with the tombstone.
       const keys = ofSite.map(({ visit }) => BigInt(visit)).join()
@@ -146,33 +152,36 @@ export async function deleteHidden(clickhouse: Clickhouse, isFinal: boolean, sig
       await clickhouse.run(sql, { timeoutMs: MUTATION_MS, ...(signal && { signal }) })
     }
   }
-  if (await deleteHiddenTotals(clickhouse, isFinal, signal)) isAny = true
-  return isAny ? replacedParts(clickhouse) : []
+  await deleteHiddenTotals(clickhouse, isFinal, signal)
+  return replacedParts(clickhouse)
 }
 
-/** Deletes the imported totals that were removed. Returns whether there were any. */
-async function deleteHiddenTotals(clickhouse: Clickhouse, isFinal: boolean, signal?: AbortSignal): Promise<boolean> {
+/** Deletes the imported totals that were removed. */
+async function deleteHiddenTotals(clickhouse: Clickhouse, isFinal: boolean, signal?: AbortSignal): Promise<void> {
   const tombstones = "from totals where gone = 1"
   const key = "site_id, node, segment"
   const deleted = isFinal ? tombstones : `from totals where gone = 0 and (${key}) in (select ${key} ${tombstones})`
   const hidden = `select distinct ${key} ${deleted} limit ${SLICE}`
   const keys = await clickhouse.rows<{ site_id: number; node: number; segment: number }>(hidden)
-  if (keys.length === 0) return false
+  if (keys.length === 0) return
   const list = keys.map(({ site_id, node, segment }) => `(${site_id}, ${node}, ${segment})`).join()
   const sql = `alter table totals delete where (site_id, node, segment) in (${list}) ${isFinal ? "" : "and gone = 0"} settings mutations_sync = 2`
   await clickhouse.run(sql, { timeoutMs: MUTATION_MS, ...(signal && { signal }) })
-  return true
 }
 
-/** Resolves when parts are gone from the disk, which the server sees to some minutes after it has replaced them. */
-export async function partsGone(clickhouse: Clickhouse, parts: readonly string[], signal?: AbortSignal): Promise<void> {
-  while (parts.length > 0 && (await replacedParts(clickhouse)).some((name) => parts.includes(name))) {
+/** Resolves when parts are gone from the disk, which the server sees to within a minute after it has replaced them. */
+export async function partsGone(clickhouse: Clickhouse, parts: readonly ReplacedPart[], signal?: AbortSignal): Promise<void> {
+  const keyOf = ({ table, name }: ReplacedPart) => `${table} ${name}`
+  const awaited = new Set(parts.map(keyOf))
+  while (awaited.size > 0 && (await replacedParts(clickhouse)).some((part) => awaited.has(keyOf(part)))) {
     signal?.throwIfAborted()
     await Bun.sleep(POLL_MS)
   }
 }
 
-async function replacedParts(clickhouse: Clickhouse): Promise<string[]> {
-  const sql = "select name from system.parts where database = currentDatabase() and table in ('visits', 'totals') and not active"
-  return (await clickhouse.rows<{ name: string }>(sql)).map(({ name }) => name)
+/** Lists the replaced parts of the tables that removals delete from. */
+async function replacedParts(clickhouse: Clickhouse): Promise<ReplacedPart[]> {
+  const tables = ["visits", "totals", ...TALLY_TABLES].map((table) => `'${table}'`)
+  return clickhouse.rows(`select table, name from system.parts
+    where database = currentDatabase() and table in (${tables.join()}) and not active`)
 }
