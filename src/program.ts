@@ -91,7 +91,7 @@ const program: Program = {
   },
   moveEvents: (settings, to, report) => whileStopped(settings, report, (options) => moveEvents(to, options)),
   releaseMoved: (settings) => whileStopped(settings, () => {}, releaseSource),
-  shipAgain: (settings, since, report) => whileStopped(settings, report, (options) => shipAgain(since, options), { keepsRows: true }),
+  shipAgain: (settings, since, report) => whileStopped(settings, report, (options) => shipAgain(since, options)),
   requireKey(settings) {
     const { dataDir, secretKey } = instanceOptions(appOptions(settings))
     requireStores(dataDir)
@@ -116,20 +116,13 @@ const program: Program = {
   },
 }
 
-/** Runs work on the events of an instance that is not running and names a ClickHouse server. `keepsRows` says that it renames nothing in rows. */
-async function whileStopped<T>(
-  settings: Settings,
-  report: Report,
-  work: (options: MovingOptions) => Promise<T>,
-  { keepsRows = false } = {},
-): Promise<T> {
+/** Runs work on the events of an instance that is not running and names a ClickHouse server. */
+async function whileStopped<T>(settings: Settings, report: Report, work: (options: MovingOptions) => Promise<T>): Promise<T> {
   const app = appOptions(settings)
   const options = instanceOptions(app)
   requireStores(options.dataDir)
-  const { clickhouse: to, plugins } = options
+  const { clickhouse: to, rowServer, plugins, version, random } = options
   if (!to) throw new ExitFault("configuration", "FOOTFALL_CLICKHOUSE_URL must name the ClickHouse server, also to move events away from it")
-  if (options.rowServer && !keepsRows)
-    throw new ExitFault("configuration", "Events cannot be moved while the rows of areas are on a server")
   const instance = await openInstance({ ...options, isMoving: true })
   try {
     return await work({
@@ -139,6 +132,7 @@ async function whileStopped<T>(
         node: instance.nodes!.own,
         clickhouse: createClickhouse(to.server, sendToClickhouse),
         server: to.server,
+        rows: rowServer && { server: rowServer, version, random },
         networkUrl: app.workers.network,
       }, // with `clickhouse`
     })

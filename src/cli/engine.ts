@@ -11,10 +11,11 @@ const move: Command = {
     if (!to) throw new ExitFault("usage", `--to must be ${DESTINATIONS.join(" or ")}`)
     const moved = await program.moveEvents(settings, to, terminal.progress)
     if (json) return terminal.json(moved)
-    const { sites, visits, events, queries, fetched } = moved
+    const { sites, visits, events, queries, fetched, rows } = moved
     terminal.line(
       `${visits} visits and records with ${events} events of ${sites} sites are the same on both sides, and ${queries} answers.`,
     )
+    if (rows > 0) terminal.line(`${rows} rows of plugins are on the server of FOOTFALL_ROWS_URL.`)
     if (fetched > 0) terminal.line(`${fetched} visits and records were fetched from ClickHouse.`)
     for (const line of NEXT[to]) terminal.line(line)
   },

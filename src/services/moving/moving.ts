@@ -25,12 +25,14 @@ import type { Report } from "../runtime/control.ts"
 import { ExitFault, type ExitName } from "../runtime/exit.ts"
 import type { PluginFacts } from "../runtime/plugins.ts"
 import type { CatalogLease } from "../runtime/remote-catalog.ts"
+import { areRowsOnServer } from "../runtime/row-server.ts"
 import { toExitFault } from "../runtime/store-states.ts"
 import { siteFacts } from "../stats/open-report.ts"
 import { type Comparison, compareVisits, differenceText, VisitorPairs } from "./comparison.ts"
 import { fetchVisits, sendEverything } from "./copying.ts"
 import { answerText, describeQuery, fixedQueries } from "./queries.ts"
 import { movedNames } from "./renaming.ts"
+import { hasOwnRows, moveRows, type RowTarget } from "./rows.ts"
 
 export type Destination = EngineMove["to"]
 export const DESTINATIONS: readonly Destination[] = ["clickhouse", "embedded"]
@@ -50,6 +52,8 @@ export interface MovingOptions {
   node: number
   clickhouse: Clickhouse
   server: ClickhouseServer
+  /** The server that the rows of plugins are to be on. Undefined when they stay in the data folder. */
+  rows: RowTarget | undefined
   /** URL of the network thread of a reader. */
   networkUrl: string
   report: Report
@@ -66,6 +70,8 @@ export interface Moved {
   fetched: number
   /** Number of queries with the same answer on both sides. */
   queries: number
+  /** Number of rows of plugins that were copied to a server. */
+  rows: number
 }
 
 /** Memory for the columns of each side. */
@@ -142,7 +148,10 @@ interface Move extends MovingOptions {
 async function there(move: Move): Promise<Moved> {
   const { events, clickhouse, node, siteKey } = move
   const holding = events.holding()
-  if (holding === "shipped") throw configuration("The events of this instance are on ClickHouse already")
+  if (holding === "shipped") {
+    if (!move.rows || !(await hasOwnRows(move))) throw configuration("The events of this instance are on ClickHouse already")
+    return { to: "clickhouse", fetched: 0, sites: 0, visits: 0, events: 0, queries: 0, rows: await moveRows(move, move.rows) }
+  }
   if (holding !== "moving" && (await hasRows(clickhouse))) throw IS_OCCUPIED
   events.beginShipping(node, siteKey, undefined, true)
   await sendEverything(move)
@@ -159,15 +168,17 @@ async function there(move: Move): Promise<Moved> {
   events.completeMove((rows) => {
     for (const rename of renamings) rename(rows, namesOf)
   })
-  return { to: "clickhouse", fetched: 0, ...compared.counts }
+  const rows = move.rows ? await moveRows(move, move.rows) : 0
+  return { to: "clickhouse", fetched: 0, ...compared.counts, rows }
 }
 
 async function back(move: Move): Promise<Moved> {
-  const { events, clickhouse, node, siteKey } = move
+  const { catalog, events, clickhouse, node, siteKey } = move
   const holding = events.holding()
   if (holding === "moving") throw IS_INCOMPLETE
   if (holding !== "shipped") throw configuration("The events of this instance are in the data folder already")
   if (await hasOtherNodes(clickhouse, node)) throw HAS_OTHER_NODES
+  if (await areRowsOnServer(catalog)) throw HAS_ROW_SERVER
   events.beginShipping(node, siteKey)
   await sendEverything(move)
   let fetched = 0
@@ -193,7 +204,7 @@ async function back(move: Move): Promise<Moved> {
     newVisitor = visitor
     for (const rename of renamings) rename(rows, namesOf)
   })
-  return { to: "embedded", fetched, ...compared.counts }
+  return { to: "embedded", fetched, ...compared.counts, rows: 0 }
 }
 
 /** Returns the ordinals of visitors by number. Those without a visit are looked up only if one is wanted. */
@@ -339,6 +350,10 @@ const IS_NO_COPY = configuration("ClickHouse has events that the data folder doe
 
 const HAS_OTHER_NODES = configuration(
   "ClickHouse has events of other nodes, whose visitors only they can recognize. Moving them into one data folder is not supported",
+)
+
+const HAS_ROW_SERVER = configuration(
+  "The rows of plugins are on the server of FOOTFALL_ROWS_URL, in an order that only several nodes have. Moving the events back without them is not supported",
 )
 
 const differs = (what: string) =>

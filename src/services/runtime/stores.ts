@@ -28,6 +28,8 @@ export interface StoresOptions {
   rowServer?: RowServer | undefined
   /** Whether several nodes share the catalog, which is then on a server. */
   severalNodes?: boolean
+  /** Whether the instance is only opened to move its events. */
+  isMoving?: boolean
   /** Whether nodes that share the catalog need the same row tables, because they have the same events. */
   sharesRows?: boolean
   onFault(fault: StoreFault): void

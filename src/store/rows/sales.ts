@@ -27,6 +27,12 @@ export const storeSaleChanges = (server: Catalog, { stored, removed }: SaleChang
     ])
   })
 
+/** Stores the sale events of the only node under the places that positions already name. */
+export const storePlacedSales = (server: Catalog, sales: readonly SaleEvent[]): Promise<void> =>
+  server.run(
+    sql`insert into sale_events (place, ${COLUMNS}) select value ->> 'place', ${VALUES} from json_each(${JSON.stringify(sales)}) where true order by key`,
+  )
+
 /** Deletes the sale events of visits of a site, whichever node has stored them. */
 export const deleteSales = (server: Statements, siteId: number, visits: readonly number[]): Promise<void> =>
   server.run(sql`delete from sale_events

@@ -8,6 +8,7 @@ import { openInstance } from "../../../src/services/instance/instance.ts"
 import { type Destination, type MovingOptions, moveEvents } from "../../../src/services/moving/moving.ts"
 import { placesIn } from "../../../src/services/runtime/data-folder.ts"
 import { type ClickhouseServer, createClickhouse } from "../../../src/store/clickhouse/client.ts"
+import type { RowServer } from "../../../src/store/rows/reader.ts"
 import { operatorActor } from "../../../src/wiring/account-settings.ts"
 import { instanceOptions } from "../../../src/wiring/settings.ts"
 import { type LibsqlServer, libsqlServer } from "../../fakes/libsql-server.ts"
@@ -22,6 +23,11 @@ export interface StagePlace {
   server: ClickhouseServer
   /** Time of its clock. */
   now: number
+}
+
+interface OpenOptions {
+  rowServer?: RowServer
+  dataDir?: string
 }
 
 type StageClock = ReturnType<typeof fixedClock>
@@ -62,6 +68,7 @@ export async function whileStopped<T>(
         node: instance.nodes!.own,
         clickhouse: createClickhouse(place.server, sendDirectly),
         server: place.server,
+        rows: undefined,
       },
       networkUrl: WORKERS.network,
     })
@@ -112,9 +119,10 @@ export class Stage implements AsyncDisposable {
     return { dataDir: this.dataDir, catalogUrl: this.#catalog.url, server: this.#server, now: this.clock.now() }
   }
 
-  /** Starts the instance. */
-  async open(engine: Destination): Promise<App> {
-    this.#app = await createApp(optionsOf(this.#place, engine, this.clock))
+  /** Starts the instance, with its rows on a server if one is given. With another folder it is another node. */
+  async open(engine: Destination, { rowServer, dataDir = this.dataDir }: OpenOptions = {}): Promise<App> {
+    const options = optionsOf({ ...this.#place, dataDir }, engine, this.clock)
+    this.#app = await createApp({ ...options, ...(rowServer && { rowServer }) })
     return this.#app
   }
 
