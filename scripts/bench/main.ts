@@ -11,6 +11,7 @@ import { measureBoardViewers } from "./dashboards/viewers.ts"
 import { measureHundred } from "./hundred/hundred.ts"
 import { measureImports } from "./imports/imports.ts"
 import { measureIngest } from "./ingest/ingest.ts"
+import { measureNodes } from "./ingest/nodes.ts"
 import { measurePressure } from "./ingest/pressure.ts"
 import { measureShipping } from "./ingest/shipping.ts"
 import { measureSignIn } from "./ingest/sign-in.ts"
@@ -53,7 +54,10 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   /** A hundred million, unless another number is given. */
   hundred: () => measureHundred({ ...year, events: values.events === ALL_SIZES ? 100_000_000 : largest.events }),
   pressure: () => measurePressure(largest),
-  shipping: measureShipping,
+  async shipping() {
+    await measureShipping()
+    await measureNodes()
+  },
   /** A million events, unless another number is given. */
   "second-engine": () => measureSecondEngine({ ...year, events: values.events === ALL_SIZES ? 1_000_000 : largest.events }),
   sales: measureSales,

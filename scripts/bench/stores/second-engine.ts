@@ -22,6 +22,7 @@ import { geometricMean, quantile } from "../timing.ts"
 import { answerFrom } from "./answers.ts"
 import { benchData, type DataOptions, KNOWN } from "./data.ts"
 import { CACHE_BYTES, openFootfall, SCHEMAS } from "./footfall.ts"
+import { measureMove } from "./move.ts"
 import { DAY_MS, lastDays, reportsOver } from "./reports.ts"
 
 const BARS = { reports: 20, parts: 1.6, bytes: 24, flat: 0.6 } as const
@@ -31,6 +32,8 @@ const PARTS = 25
 const FIRSTS = 5
 const LATERS = 15
 const SITE = 1
+/** Number of events that are moved to ClickHouse. */
+const MOVED_EVENTS = 200_000
 
 /** Measures reports over four weeks of one month, so that they read one partition, and prints what each bar is about. */
 export async function measureSecondEngine(options: Omit<DataOptions, "days" | "sites">): Promise<void> {
@@ -91,6 +94,7 @@ export async function measureSecondEngine(options: Omit<DataOptions, "days" | "s
     for (const [name, [value, bar]] of Object.entries(figures) as [string, [number, number]][])
       console.log(`${name}: ${value.toFixed(2)} (bar: ${bar}, ${value <= bar ? "holds" : "does not hold"})`)
     console.log(`\n${table(["Column", "Bytes per event"], await columnBytes(one.clickhouse, events))}`)
+    await measureMove(server, { ...data, events: Math.min(MOVED_EVENTS, data.events) })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
