@@ -27,8 +27,8 @@ export interface SliceOptions {
 }
 
 /**
- * Processor time that one of several transactions may take, in ms. Incoming events wait for it, at several points between arrival and
- * answer, if rows are in their store.
+ * Processor time that one of several transactions may take, in ms. Incoming events wait for one of them, if rows are in their
+ * store.
  */
 const TARGET_MS = 3
 /** Bounds of the number of items in one of several transactions. */
@@ -81,9 +81,12 @@ export function createWriting({ host, settings, rates }: WritingOptions) {
       const { transact, numberer } = await openSite(site)
       for (let at = 0; at < items.length && !signal?.aborted; ) {
         const slice = items.slice(at, at + (isShared ? SLICE.max : sizes[kind]))
-        const begun = process.threadCpuUsage()
-        // Another node may change a transaction before a later step has packed it.
-        await host.rows.append((rows) => transact(rows, (writer) => work(writer, slice, rows), isShared ? undefined : unpacked))
+        let begun: NodeJS.CpuUsage | undefined
+        await host.rows.append((rows) => {
+          begun = process.threadCpuUsage() // events may be stored before
+          // Another node may change a transaction before a later step has packed it.
+          transact(rows, (writer) => work(writer, slice, rows), isShared ? undefined : unpacked)
+        })
         const { user, system } = process.threadCpuUsage(begun)
         const ms = (user + system) / 1_000
         at += slice.length
