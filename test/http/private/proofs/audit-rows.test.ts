@@ -85,7 +85,7 @@ test.each(named(writes))(
     }
     if (auditEntry.work) await expectWork(await lastId(), auditEntry.work, await scene.caller())
   },
-  20_000,
+  60_000,
 )
 
 /** Expects the audit entries of a job, attributed to the user who requested it. */
@@ -121,7 +121,7 @@ test.each(named(writes))(
     expect(text).not.toContain("no room")
     expect(await settledState()).toEqual(before)
   },
-  20_000,
+  60_000,
 )
 
 test("the hash chain covers all entries, and a changed entry is detected", async () => {

@@ -134,7 +134,7 @@ test.each(named(covered))(
       expect({ kind, status: answer.status, text: status === answer.status ? "" : answer.text }).toEqual({ kind, status, text: "" })
     }
   },
-  20_000,
+  60_000,
 )
 
 const withFurther = covered.filter(({ gate }) => (gate.also ?? []).length > 0)
