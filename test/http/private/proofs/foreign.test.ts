@@ -176,7 +176,7 @@ test.each(Object.entries(NAMING))(
     }
     expect(await leavesAll(world, tryAll)).toBe(true)
   },
-  20_000,
+  60_000,
 )
 
 test("no list, report or document of one organization contains a text of another", async () => {
@@ -200,4 +200,4 @@ test("no list, report or document of one organization contains a text of another
     }
   // Verifies that the markers are visible at all.
   expect(own).toBeGreaterThan(50)
-}, 20_000)
+}, 60_000)
