@@ -157,7 +157,7 @@ export {
   type VisitorSets,
   withBrokenReference,
 } from "../services/people/visitor-sets.ts"
-export { mapConcurrent } from "../services/runtime/tasks.ts"
+export { createExclusive, type Exclusive, mapConcurrent } from "../services/runtime/tasks.ts"
 export type { FoundShare } from "../services/sharing/opening.ts"
 export {
   isReservedSlug,

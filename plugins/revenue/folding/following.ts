@@ -1,7 +1,6 @@
 /** When sales are folded, followed and announced: soon after they arrive, and every few minutes for visits that were still open. */
-import { type OwnStatements, type Site, sql } from "#plugin"
+import { createExclusive, type OwnStatements, type Site, sql } from "#plugin"
 import type { RevenueHost } from "../host.ts"
-import { createInTurn } from "../in-turn.ts"
 import type { Attribution } from "./attribution.ts"
 import type { Folding } from "./folding.ts"
 import { EVENT_NAMES, eventOf, type Unannounced } from "./product-events.ts"
@@ -17,8 +16,6 @@ const DELAY = { min: 1_000, max: 10_000 }
 const PAUSE = 20
 /** Events that one transaction of the catalog publishes, and those of a step of it, for which incoming events wait. */
 const ANNOUNCED = { atOnce: 5_000, step: 250 }
-/** The key of turns. */
-const ANNOUNCING = 0
 
 interface FollowingParts {
   writing: Pick<Writing, "packLeft">
@@ -29,7 +26,7 @@ interface FollowingParts {
 export function createFollowing(host: RevenueHost, { writing, folding, attribution }: FollowingParts) {
   const { jobs, log, now, outbox, rows, services, sales } = host
   /** So that two jobs do not announce the same transactions. */
-  const inTurn = createInTurn()
+  const announcing = createExclusive()
   const waiting = new Set<number>()
   let plannedFor = 0
   let isRunning = false
@@ -69,7 +66,7 @@ export function createFollowing(host: RevenueHost, { writing, folding, attributi
     await writing.packLeft(site)
     await folding.fold(site, signal)
     await attribution.attributeNew(site, signal)
-    await inTurn(ANNOUNCING, () => announce(signal))
+    await announcing.run(() => announce(signal))
   }
 
   /**

@@ -1,6 +1,5 @@
-import { isVisible, type RowStatements, type Site, sql } from "#plugin"
+import { createExclusive, type Exclusive, isVisible, type RowStatements, type Site, sql } from "#plugin"
 import type { RevenueHost } from "../host.ts"
-import { createInTurn } from "../in-turn.ts"
 import { Book } from "../orders/book.ts"
 import { createDayOf, type RevenueWriter } from "../orders/writer.ts"
 import { leftUnpacked, packTransactions, type Unpacked } from "../packed/chunks.ts"
@@ -40,9 +39,16 @@ const between = ({ min, max }: { min: number; max: number }, value: number): num
 
 /** Writes to the transactions of sites. The steps of a site run one after another, so that none acts on what another one changes. */
 export function createWriting({ host, settings, rates }: WritingOptions) {
-  const inTurn = createInTurn()
+  const queues = new Map<number, Exclusive>()
   const { isShared } = host.rows
   const sizes: Record<SliceKind, number> = { fold: SLICE.first, freeze: SLICE.first, follow: SLICE.first, convert: SLICE.first }
+
+  /** Runs work after all work of the same site that was given before. */
+  function inTurn<T>(siteId: number, work: () => Promise<T>): Promise<T> {
+    const queue = queues.get(siteId) ?? createExclusive()
+    queues.set(siteId, queue)
+    return queue.run(work)
+  }
 
   /** Prepares transactions of the writer, with the settings of a site as they are. */
   async function openSite(site: Site) {
@@ -119,7 +125,7 @@ export function createWriting({ host, settings, rates }: WritingOptions) {
       }),
 
     /** Runs several steps of a site without any other step in between. */
-    inTurn: <T>(siteId: number, work: () => Promise<T>): Promise<T> => inTurn(siteId, work),
+    inTurn,
     /** Runs one transaction in its turn. It must be short, because incoming events wait for it. */
     writeInTurn: <T>(site: Site, work: (writer: RevenueWriter) => T): Promise<T> =>
       inTurn(site.id, async () => {

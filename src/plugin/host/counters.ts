@@ -5,6 +5,7 @@ import type { Site } from "../../domain/site.ts"
 import type { Engine } from "../../query/engine/engine.ts"
 import type { Instance } from "../../services/instance/instance.ts"
 import { FOLD_START, type FoldPosition, foldRecords } from "../../services/jobs/record-folds.ts"
+import { createExclusive } from "../../services/runtime/tasks.ts"
 import type { EngineMove } from "../../store/events/moving/moving.ts"
 import { raw, sql } from "../../store/sql.ts"
 import type { PluginJobs } from "./jobs.ts"
@@ -99,7 +100,8 @@ export const ownCounters =
     const waiting = new Map<number, number>()
     let isFirstRun = true
     let plannedFor = 0
-    let lastWork: Promise<unknown> = Promise.resolve()
+    /** Two runs at the same time would count the same records. */
+    const { run: inTurn } = createExclusive()
 
     /** Returns the position of this node, or that of the only process of the catalog, which it continues if it is the first node. */
     const positionOf = async (siteId: number): Promise<Position> =>
@@ -148,12 +150,6 @@ export const ownCounters =
         return changed
       }, options.committed)
 
-    /** Runs one after the other: two at the same time would count the same records. */
-    function inTurn(work: () => Promise<void>): Promise<void> {
-      const done = lastWork.then(work)
-      lastWork = done.catch(() => {})
-      return done
-    }
     function plan(): void {
       if (now() < plannedFor) return
       plannedFor = now() + DELAY_MS

@@ -175,6 +175,10 @@ export interface Instance {
   clickhouseBackups: ClickhouseBackups | undefined
   health: Health
   states: StoreStates
+  /**
+   * Runs work on both stores one at a time: retention, erasure and the deletion of a site must not change one store after a backup has
+   * copied the other.
+   */
   exclusive: Exclusive
   slots: JobSlots
   jobs: Jobs

@@ -106,10 +106,7 @@ export function createBackground(log: Log): Background {
   }
 }
 
-/**
- * Runs work on both stores one at a time: retention, erasure and the deletion of a site must not change one store after a backup has
- * copied the other.
- */
+/** Runs work one after another, in the order in which it is given. Failed work does not hold up what follows. */
 export interface Exclusive {
   run<T>(work: () => Promise<T>): Promise<T>
   /** Resolves when no work is running or waiting. */

@@ -18,6 +18,7 @@ import { SEGMENT_KINDS } from "../../store/events/bytes/lanes.ts"
 import type { EventStore } from "../../store/events/events.ts"
 import type { ErasedRows } from "../../store/events/upkeep/upkeep.ts"
 import type { HiddenVisits, RetentionOfNodes } from "../erasure/erasure.ts"
+import { createExclusive } from "../runtime/tasks.ts"
 import type { SharedTallies } from "../tallies/tallies.ts"
 import { type ExtentOfNodes, extentOfNodes } from "./extent-of-nodes.ts"
 import { peopleOfNodes } from "./people-of-nodes.ts"
@@ -60,12 +61,8 @@ export function createRemovals(
   { clickhouse, node, shipping, deleteSales, journal, tallies, now }: RemovalOptions,
 ): Removals {
   /** Removals and deletions run one after another: without its tombstone, a visit that is still in the store would come back. */
-  let latest: Promise<unknown> = Promise.resolve()
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = withStoreFault(latest.then(work))
-    latest = result.catch(() => {})
-    return result
-  }
+  const { run } = createExclusive()
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => withStoreFault(run(work))
 
   const remove = <T>(siteId: number, erasure: Erasure, fromStore: () => Promise<T>): Promise<{ ofStore: T; hidden: ErasedRows }> =>
     inTurn(async () => {

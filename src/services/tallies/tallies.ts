@@ -15,6 +15,7 @@ import { byDayAndCount, type DropRow } from "../../store/events/tables/drops.ts"
 import type { IngestMinute, MinuteRange } from "../../store/events/tables/tallies.ts"
 import type { TallyChanges } from "../../store/events/tables/tally-changes.ts"
 import type { DropSample } from "../../store/events/writer.ts"
+import { createExclusive } from "../runtime/tasks.ts"
 
 /** Reads reject with a `StoreFault` while ClickHouse cannot be reached. */
 export interface StoredTallies {
@@ -56,13 +57,9 @@ const MAX_SAMPLES = 100
 
 export function sharedTallies(events: EventStore, clickhouse: Clickhouse, node: number): SharedTallies {
   events.beginTallyChanges()
-  /** In turn, because what is sent while a site is forgotten would come back. */
-  let latest: Promise<unknown> = Promise.resolve()
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = withStoreFault(latest.then(work))
-    latest = result.catch(() => {})
-    return result
-  }
+  /** What is sent while a site is forgotten would come back. */
+  const { run } = createExclusive()
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => withStoreFault(run(work))
 
   async function sendAll(): Promise<void> {
     for (let changes = events.tallyChanges(SLICE); changes; changes = events.tallyChanges(SLICE)) {
