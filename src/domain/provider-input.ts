@@ -173,10 +173,21 @@ export function readProvider(
   ]
   refuseFaults(inDocumentOrder([...faults, ...wrong], body))
   const merged = { ...DEFAULTS, ...before, ...sent, ...(sent.allowed_domains && { allowed_domains: domains as string[] }) } // all are valid domains
-  return { fields: fieldsOf(merged as ProviderFields), secret: client_secret, version } // complete, because no fault was found
+  return { fields: providerFields(merged as ProviderFields), secret: client_secret, version } // complete, because no fault was found
 }
 
-const fieldsOf = ({ name, issuer, client_id, scopes, allowed_domains, jit, role_map, sso_only, enabled }: ProviderFields) => ({
+/** Returns only the fields that people enter. */
+export const providerFields = ({
+  name,
+  issuer,
+  client_id,
+  scopes,
+  allowed_domains,
+  jit,
+  role_map,
+  sso_only,
+  enabled,
+}: ProviderFields): ProviderFields => ({
   name,
   issuer,
   client_id,

@@ -5,7 +5,7 @@ import { ORGANIZATION } from "../../domain/limits.ts"
 import type { Log } from "../../domain/log.ts"
 import type { Organization } from "../../domain/organization.ts"
 import type { Permissions } from "../../domain/permission.ts"
-import { type ProviderFields, type ProviderTest, readProvider } from "../../domain/provider-input.ts"
+import { type ProviderFields, type ProviderTest, providerFields, readProvider } from "../../domain/provider-input.ts"
 import { type Expected, refuseOtherVersion, refuseStaleBody } from "../../domain/version.ts"
 import type { Catalog, Statements } from "../../store/catalog/catalog.ts"
 import {
@@ -185,27 +185,8 @@ export function createOrganizationProviders(options: OrganizationProvidersOption
   }
 }
 
-const fieldsOf = ({
-  name,
-  issuer,
-  client_id,
-  scopes,
-  allowed_domains,
-  jit,
-  role_map,
-  sso_only,
-  enabled,
-}: StoredProvider): ProviderFields => ({
-  name,
-  issuer,
-  client_id,
-  scopes,
-  allowed_domains,
-  jit,
-  role_map: role_map as ProviderFields["role_map"], // validated when it was saved
-  sso_only,
-  enabled,
-})
+const fieldsOf = (stored: StoredProvider): ProviderFields =>
+  providerFields({ ...stored, role_map: stored.role_map as ProviderFields["role_map"] }) // validated when it was saved
 
 function isRefused(outbound: Pick<Outbound, "check">, url: string): boolean {
   try {
