@@ -202,11 +202,12 @@ test("writes sales into their table once 500 of them are in the log", () => {
   using folder = temporaryFolder()
   const path = databaseIn(folder.path)
   const store = openEventStore(path, { now: NOON })
-  for (let visitor = 0; visitor < 499; visitor++) visit(store, visitor, [sold(NOON, visitor)])
+  const many = (from: number, count: number) => Array.from({ length: count }, (_, place) => sold(NOON, from + place))
+  visit(store, 1, many(0, 499))
   expect(stored(path)).toBe(0)
-  visit(store, 499, [sold(NOON, 499)])
+  visit(store, 2, many(499, 1))
   expect(stored(path)).toBe(500)
-  visit(store, 500, [sold(NOON, 500)])
+  visit(store, 3, many(500, 1))
   expect(stored(path)).toBe(500)
   store.close()
   const again = openEventStore(path, { now: NOON })
@@ -278,5 +279,54 @@ test("removes the sales of visits whose sales are only in the log", async () => 
   store.close()
   store = openEventStore(path, { now: NOON })
   expect(amounts(store)).toEqual([3])
+  store.close()
+})
+
+test("lists sales by sequence as they are, also right after they were listed in order", async () => {
+  using folder = temporaryFolder()
+  const store = openEventStore(databaseIn(folder.path), { now: NOON })
+  const moving = visit(store, 1, [sold(NOON, 1)])
+  visit(store, 2, [sold(NOON + MINUTE, 2)])
+  visit(store, 3, [sold(NOON, 3)], 2)
+  const list = (...sequences: number[]) =>
+    store.salesBySequence(1, sequences).map(({ sequence, visit_sequence }) => [sequence, visit_sequence])
+  expect(amounts(store)).toEqual([1, 2])
+  expect(list(2, 1, 2)).toEqual([
+    [1, 1],
+    [2, 2],
+  ])
+  expect(list(3, 4)).toEqual([])
+  addTo(store, moving, event({ at: NOON - MINUTE }))
+  expect(list(1, 2)).toEqual([
+    [1, 4],
+    [2, 2],
+  ])
+  expect(amounts(store)).toEqual([1, 2])
+  await store.erase(1, (part) => Uint8Array.from(part.starts(), (start) => (start > NOON ? 1 : 0)), NOON)
+  expect(list(1, 2)).toEqual([[1, 4]])
+  store.close()
+})
+
+test("lists the sales of an import between those that were stored before and after it was shown", async () => {
+  using folder = temporaryFolder()
+  const store = openEventStore(databaseIn(folder.path), { now: NOON })
+  visit(store, 1, [sold(NOON, 1)])
+  expect(amounts(store)).toEqual([1])
+  visit(store, 2, [sold(NOON, 2)])
+  const imported = [old(sold(NOON - DAY, 3, "A"))]
+  await store.importVisits({ siteId: 1, importId: 5 }, [{ visitor: "a", traits: NO_TRAITS, day: "2026-11-19", events: imported }])
+  visit(store, 3, [sold(NOON, 4)])
+  await store.showSales([{ id: 5, run: 1 }])
+  visit(store, 4, [sold(NOON, 5)])
+  const listed = () => store.salesAfter(1, 1, 100).map(({ amount_minor }) => amount_minor)
+  expect(listed()).toEqual([2, 4, 3, 5])
+  visit(store, 5, [sold(NOON, 6)])
+  expect(listed()).toEqual([2, 4, 3, 5, 6])
+  const shown = store.salesAfter(1, 1, 100).find(({ import_id: id }) => id === 5)!
+  expect(store.salesBySequence(1, [shown.sequence])).toEqual([shown])
+  const [, last] = store.salesAfter(1, shown.sequence, 100)
+  expect(last).toMatchObject({ amount_minor: 6, import_id: 0, visit_sequence: last!.sequence })
+  expect(store.salesBySequence(1, [last!.sequence])).toEqual([last!])
+  expect(store.salesAfter(1, last!.sequence, 100)).toEqual([])
   store.close()
 })

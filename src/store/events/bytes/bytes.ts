@@ -2,6 +2,8 @@
 export class ByteWriter {
   #bytes = new Uint8Array(16 << 10)
   #view = new DataView(this.#bytes.buffer)
+  /** Writes texts in place. */
+  #buffer = Buffer.from(this.#bytes.buffer)
   length = 0
 
   byte(value: number): void {
@@ -48,9 +50,10 @@ export class ByteWriter {
   }
 
   text(value: string): void {
-    const bytes = Buffer.from(value)
-    this.uint(bytes.length)
-    this.bytes(bytes)
+    const length = Buffer.byteLength(value)
+    this.uint(length)
+    this.#reserve(length)
+    this.length += this.#buffer.write(value, this.length)
   }
 
   bytes(value: Uint8Array): void {
@@ -77,6 +80,7 @@ export class ByteWriter {
     grown.set(this.#bytes)
     this.#bytes = grown
     this.#view = new DataView(grown.buffer)
+    this.#buffer = Buffer.from(grown.buffer)
   }
 }
 
