@@ -24,7 +24,7 @@ import { shownVisit, timelineAnswer, visitsAnswer } from "./visits.ts"
 import type { World } from "./world.ts"
 
 export interface Trial {
-  world: World
+  world: Pick<World, "visits" | "imports" | "snapshot">
   random: Random
   time: Time
   /** Queries that were checked before. */
@@ -34,7 +34,7 @@ export interface Trial {
 const neverStop = () => {}
 
 /** Compares a table of the engine with the oracle's. Reports a difference by the smallest query that reproduces it. */
-export function checkQuery(world: World, query: Query): void {
+export function checkQuery(world: Trial["world"], query: Query): void {
   const visits = world.visits(query.site.id)
   const differs = (variant: Query) =>
     difference(
@@ -76,7 +76,7 @@ export function checkFunnel({ world, random, time, earlier }: Trial): void {
   compareFunnel(world, random.chance(0.3) ? again : { ...again, range: query.range })
 }
 
-function compareFunnel(world: World, query: FunnelQuery): void {
+function compareFunnel(world: Trial["world"], query: FunnelQuery): void {
   const expected = funnelAnswer(world.visits(query.site.id), query)
   expect(funnel(world.snapshot(query.site.id), query, neverStop), JSON.stringify(query)).toEqual(expected)
 }

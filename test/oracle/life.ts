@@ -6,7 +6,7 @@ export const STATES: readonly [name: string, reach: (world: World, random: Rando
   ["tail only", async (world) => world.write(60)],
   ["segments only", (world) => world.seal()],
   ["both", async (world) => world.write(30)],
-  ["with open visits in segments", (world) => world.writeSealingOpenVisits(40)],
+  ["with open visits in segments", (world) => world.writeSealingOpenVisits(world.plan(40))],
   ["after merging", merged],
   ["after an erasure", erased],
   ["after a restart", async (world) => world.restart()],

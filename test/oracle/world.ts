@@ -28,9 +28,10 @@ export class World {
   readonly path = join(this.#folder.path, "events.db")
   readonly #random: Random
   readonly #time: Time
+  readonly #node: number | undefined
   /** The server's clock, later than all events. */
-  #now: number
-  #store: EventStore
+  protected now: number
+  protected store: EventStore
   /** Of the embedded store. */
   protected reader: EventReader
   #visits: TrueVisit[] = []
@@ -40,11 +41,13 @@ export class World {
   readonly #imports = new Map<number, RawImport>()
   readonly #visible = new Map<number, RawImport>()
 
-  constructor(random: Random, time: Time) {
+  /** `node` is the number of the node that ships what the store contains, if there is one. */
+  constructor(random: Random, time: Time, node?: number) {
     this.#random = random
     this.#time = time
-    this.#now = Date.parse(`${time.day}T00:00:00Z`) + 10 * 24 * HOUR
-    this.#store = openEventStore(this.path, { now: this.#now })
+    this.#node = node
+    this.now = Date.parse(`${time.day}T00:00:00Z`) + 10 * 24 * HOUR
+    this.store = this.#openStore()
     this.reader = this.#openReader()
   }
 
@@ -75,21 +78,31 @@ export class World {
 
   /** Writes some visits with interleaved events, in many group commits. */
   write(count: number, people = FEW): void {
-    this.#finish(this.#begin(count, people), 0, people)
+    this.writeVisits(this.plan(count, people), people)
+  }
+
+  /** Plans visits of a number of people. */
+  plan(count: number, people = FEW): PlannedVisit[] {
+    return planVisits(this.#random, this.#time, count, people)
+  }
+
+  /** Writes planned visits in the same way. */
+  writeVisits(plans: readonly PlannedVisit[], people = FEW): void {
+    this.#finish(this.#begin(plans), 0, people)
   }
 
   /** The same, but seals the visits while they are open, and then continues some of them. */
-  async writeSealingOpenVisits(count: number): Promise<void> {
+  async writeSealingOpenVisits(plans: readonly PlannedVisit[]): Promise<void> {
     this.#reopen(SMALL_TAIL_BYTES)
-    const visits = this.#begin(count, FEW)
-    const left = this.#finish(visits, count / 2, FEW)
-    await this.#store.seal(this.#now)
+    const visits = this.#begin(plans)
+    const left = this.#finish(visits, plans.length / 2, FEW)
+    await this.store.seal(this.now)
     this.#finish(left, 0, FEW)
     this.#reopen()
   }
 
-  #begin(count: number, people: number): WrittenVisit[] {
-    const visits = planVisits(this.#random, this.#time, count, people).map((plan) => ({ plan, next: 0, id: 0, visit: emptyVisit(plan) }))
+  #begin(plans: readonly PlannedVisit[]): WrittenVisit[] {
+    const visits = plans.map((plan) => ({ plan, next: 0, id: 0, visit: emptyVisit(plan) }))
     this.#visits.push(...visits.map(({ visit }) => visit))
     return visits
   }
@@ -98,8 +111,8 @@ export class World {
   #finish(visits: readonly WrittenVisit[], rest: number, people: number): WrittenVisit[] {
     const left = [...visits]
     while (left.length > rest) {
-      this.#now += 1_000
-      this.#store.write(this.#now, (writer) => {
+      this.now += 1_000
+      this.store.write(this.now, (writer) => {
         for (let i = this.#random.whole(1, people === FEW ? 6 : 800); i > 0 && left.length > 0; i--) {
           const chosen = this.#random.whole(0, Math.min(rest > 0 ? left.length - 1 : 4, left.length - 1))
           this.#writeNext(writer, left[chosen]!)
@@ -111,12 +124,12 @@ export class World {
   }
 
   async seal(): Promise<void> {
-    this.#now += HOUR
-    await this.#store.seal(this.#now, true)
+    this.now += HOUR
+    await this.store.seal(this.now, true)
   }
 
   merge(): Promise<void> {
-    return this.#store.merge(this.#now)
+    return this.store.merge(this.now)
   }
 
   async import(importId: number, count: number): Promise<void> {
@@ -128,7 +141,7 @@ export class World {
       const [first, ...others] = events
       return { visitor: `${plan.rotating}`, traits: plan.traits, events: [asPageview(first!), ...others], day: this.#time.day }
     })
-    await this.#store.importVisits({ siteId, importId }, imported)
+    await this.store.importVisits({ siteId, importId }, imported)
     for (const { visitor, traits, events } of imported) {
       const sequences = events.map(() => this.#sequence++)
       const visit = {
@@ -152,7 +165,7 @@ export class World {
     const totals = planTotals(this.#random, days, timezone)
     for (const [kind, list] of Map.groupBy(totals, (one) => one.kind)) {
       const rows = list.map(({ row }) => row)
-      await this.#store.importTotals({ siteId: SITES[0]!.id, importId }, kind, rows)
+      await this.store.importTotals({ siteId: SITES[0]!.id, importId }, kind, rows)
     }
     this.#add({ id: importId, timezone, days, totals })
   }
@@ -178,7 +191,7 @@ export class World {
   /** Removes the totals of the first days of all imports. */
   async retainTotals(): Promise<void> {
     const first = plusDays(this.#time.day, -3)
-    await this.#store.retainTotals(SITES[0]!.id, first, this.#now)
+    await this.store.retainTotals(SITES[0]!.id, first, this.now)
     for (const imports of [this.#imports, this.#visible])
       for (const [id, one] of imports) imports.set(id, { ...one, totals: one.totals.filter(({ row }) => row.day >= first) })
   }
@@ -197,13 +210,13 @@ export class World {
         const starts = part.starts()
         return Uint8Array.from(part.visit("country"), (each, visit) => (each === number || isChosen(starts[visit]!) ? 1 : 0))
       }
-      await this.#store.erase(id, choose, this.#now)
+      await this.store.erase(id, choose, this.now)
     }
     this.#visits = this.#visits.filter((visit) => visit.traits.country !== country && !isChosen(startOf(visit)))
   }
 
   async retain(siteId: number, cutoff: number): Promise<void> {
-    await this.#store.retain(siteId, cutoff, this.#now)
+    await this.store.retain(siteId, cutoff, this.now)
     this.#visits = this.#visits.filter((visit) => visit.siteId !== siteId || startOf(visit) >= cutoff)
   }
 
@@ -214,13 +227,19 @@ export class World {
   }
 
   #reopen(tailBytes?: number): void {
-    this.#store.close()
-    this.#store = openEventStore(this.path, { now: this.#now, ...(tailBytes && { tailBytes }) })
+    this.store.close()
+    this.store = this.#openStore(tailBytes)
+  }
+
+  #openStore(tailBytes?: number): EventStore {
+    const store = openEventStore(this.path, { now: this.now, ...(tailBytes && { tailBytes }) })
+    if (this.#node) store.beginShipping(this.#node, siteKey)
+    return store
   }
 
   [Symbol.dispose](): void {
     this.reader.close()
-    this.#store.close()
+    this.store.close()
     this.#folder[Symbol.dispose]()
   }
 
@@ -267,6 +286,9 @@ export class World {
     visit.sequence = visit.sequences[0]!
   }
 }
+
+/** Returns the key of a site's pseudonyms, which all nodes have. */
+export const siteKey = async (siteId: number): Promise<Uint8Array> => new Uint8Array(32).fill(siteId)
 
 /** So small that every seal moves open visits. */
 const SMALL_TAIL_BYTES = 1
