@@ -44,7 +44,7 @@ export interface StatementOptions {
 export interface Clickhouse {
   /** Runs a statement that has no answer. */
   run(sql: string, options?: StatementOptions): Promise<void>
-  /** Returns the answer to a query in the format `Native`. */
+  /** Returns the answer to a query in the format `Native`. A statement that changes something is refused. */
   read(sql: string, options?: StatementOptions): Promise<Uint8Array>
   /** Returns the rows of a short answer. 64-bit integers are texts. */
   rows<Row>(sql: string, options?: StatementOptions): Promise<Row[]>
@@ -74,8 +74,10 @@ export const withStoreFault = <T>(answer: Promise<T>): Promise<T> => answer.catc
 
 const TIMEOUT_MS = 30_000
 
-/** Settings of every statement. Without the first one, the server would continue a query whose request was closed. */
-const SETTINGS: Settings = { cancel_http_readonly_queries_on_client_close: 1, http_write_exception_in_output_format: 0 }
+/** Settings of every statement. */
+const SETTINGS: Settings = { http_write_exception_in_output_format: 0 }
+/** Settings of queries. The server ends one whose request is closed, but only if it can change nothing. */
+const READING: Settings = { readonly: 2, cancel_http_readonly_queries_on_client_close: 1 }
 
 export function createClickhouse(server: ClickhouseServer, send: Send): Clickhouse {
   async function ask(sql: string, options: StatementOptions, format: string, rows?: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
@@ -98,7 +100,7 @@ export function createClickhouse(server: ClickhouseServer, send: Send): Clickhou
     async run(sql, options = {}) {
       await ask(sql, options, "Null")
     },
-    read: (sql, options = {}) => ask(sql, options, "Native"),
+    read: (sql, options = {}) => ask(sql, { ...options, settings: { ...READING, ...options.settings } }, "Native"),
     async rows<Row>(sql: string, options: StatementOptions = {}) {
       const settings = { ...options.settings, output_format_json_quote_64bit_integers: 1 }
       const text = new TextDecoder().decode(await ask(sql, { ...options, settings }, "JSONEachRow"))

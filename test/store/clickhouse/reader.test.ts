@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { repeatOutdated } from "../../../src/query/engine/queries.ts"
 import { migrateClickhouse } from "../../../src/store/clickhouse/migrate.ts"
 import { type Channel, openChannel, type ReadOptions } from "../../../src/store/clickhouse/read/channel.ts"
+import { readBlocks } from "../../../src/store/clickhouse/read/native.ts"
 import { openClickhouseReader } from "../../../src/store/clickhouse/read/reader.ts"
 import { ROW_COLUMNS, RowWriter } from "../../../src/store/clickhouse/row-binary.ts"
 import type { VisitRow } from "../../../src/store/clickhouse/visit-row.ts"
@@ -107,7 +108,7 @@ describe.skipIf(!hasClickhouse())("the reader of ClickHouse", () => {
     await insert([visitOf(4, 1), visitOf(4, 2)])
     // Each statement about columns is preceded by a change, as on a busy site.
     const reader = openReader((sql) => {
-      if (sql.includes(" as sizes")) channel.send(CHANGE, {}).receive(() => {})
+      if (sql.includes(" as sizes")) channel.send(CHANGE, { settings: { readonly: 0 } }).receive(() => {})
     })
     let attempts = 0
     const durations = repeatOutdated(() => {
@@ -252,6 +253,42 @@ describe.skipIf(!hasClickhouse())("the reader of ClickHouse", () => {
     await insert([visitOf(10, 1_000, { openedAt: DAY + 3 * 24 * HOUR, startedAt: DAY + 3 * 24 * HOUR })])
     expect(() => parts[1]!.starts()).toThrow(OutdatedSnapshot)
     expect(sequencesOf(changing.snapshot(10).parts)).toContain(1_000)
+  })
+
+  test("the server shows nothing of other sites to a statement that does not name its site", async () => {
+    await insert([visitOf(11, 1), visitOf(11, 2), withProperty(visitOf(12, 3), "secret"), visitOf(12, 4, { kind: "clicks" })])
+    const contentOf = (change: (sql: string, options: ReadOptions) => [string, ReadOptions]) => {
+      const changing: Channel = { close() {}, send: (sql, options) => channel.send(...change(sql, options)) }
+      const local = openEventReader(path, { cacheBytes: 1 << 20 })
+      const reader = openClickhouseReader({ channel: changing, cacheBytes: 8 << 20, check() {}, local })
+      const snapshot = reader.snapshot(11, "visits", "all", { alongside: "clicks" })
+      const keys = snapshot.dictionary("property")
+      const found = [
+        sequencesOf(snapshot.parts),
+        sequencesOf(snapshot.alongside!),
+        Array.from({ length: keys.size }, (_, id) => keys.text(id)),
+      ]
+      local.close()
+      return found
+    }
+    const withoutSite = (sql: string) => sql.replaceAll("site_id = {site:UInt32}", "1")
+    const expected = [[1, 2], [], ["", "plan"]]
+    expect(contentOf((sql, options) => [sql, options])).toEqual(expected)
+    expect(contentOf((sql, options) => [withoutSite(sql), options])).toEqual(expected)
+    // Without the second condition, the other site is there.
+    const found = contentOf((sql, { settings: { additional_table_filters: _, ...settings } = {}, ...options }) => [
+      withoutSite(sql),
+      { ...options, settings },
+    ])
+    expect(found[0]).toContain(3)
+    expect(found[1]).toContain(4)
+    expect(found[2]).toContain("secret")
+  })
+
+  test("queries are read-only, because the server ends only such ones when their request is closed", () => {
+    const sql = "select toUInt32(getSetting('readonly')) as value"
+    const [block] = readBlocks(channel.send(sql, {}).receive(() => {}))
+    expect([...(block!.columns.get("value")!.values as Uint32Array)]).toEqual([2])
   })
 
   test("a cancelled query closes its request", async () => {

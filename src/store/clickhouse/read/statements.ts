@@ -25,6 +25,9 @@ const READING: Settings = { do_not_merge_across_partitions_select_final: 1, max_
 const MERGING_IN_ORDER: Settings = { enable_vertical_final: 0 }
 const TIMEOUT_MS = 20_000
 
+/** The tables that are read. */
+const TABLES = ["visits", "totals"]
+
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 /** For how long the visits of an hour are listed apart from those of other hours: longer than a visit can change. */
@@ -186,9 +189,13 @@ export class Lister {
   #send(sql: string, parameters: StatementParameters, settings: Settings = {}): SentQuery {
     const { siteId, kind } = this.#source
     const own = { site: siteId, kind, ...parameters }
-    return this.#channel.send(sql, { parameters: own, settings: { ...LIMITS, ...READING, ...settings }, timeoutMs: TIMEOUT_MS })
+    const all = { ...LIMITS, ...READING, ...settings, additional_table_filters: ofSite(siteId) }
+    return this.#channel.send(sql, { parameters: own, settings: all, timeoutMs: TIMEOUT_MS })
   }
 }
+
+/** Returns the condition that the server adds to every read of a table, so that a statement without its own shows nothing of other sites. */
+const ofSite = (siteId: number): string => `{${TABLES.map((table) => `'${table}': 'site_id = ${siteId}'`).join(", ")}}`
 
 type StatementParameters = Readonly<Record<string, string | number | readonly number[]>>
 
