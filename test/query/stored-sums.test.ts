@@ -110,6 +110,35 @@ test("the warm-up reads the stored sums of months", async () => {
   expect(afterStart(traffic, () => {}, afterWarmUp)).toEqual(COUNTRIES)
 })
 
+test("the warm-up finds out who has several visits in the last 365 days", async () => {
+  using traffic = await largeMonth()
+  countries(traffic, traffic.store.storeSums)
+  const range = { from: FROM + (71 - 365) * DAY_MS, to: FROM + 71 * DAY_MS }
+  const areKnown = (isWarm: boolean) =>
+    afterStart(
+      traffic,
+      () => {},
+      (reader) => {
+        if (isWarm) for (const _ of warmUp(reader, 1 << 20));
+        const { results, ...snapshot } = reader.snapshot(1)
+        const found: boolean[] = []
+        const watched: typeof results = {
+          get(key, version) {
+            const result = results.get(key, version)
+            if (key.startsWith("visitors ")) found.push(result !== undefined)
+            return result
+          },
+          set: (...result) => results.set(...result),
+        }
+        aggregate({ ...snapshot, results: watched }, { ...BY_COUNTRY, range }, () => {})
+        return found
+      },
+    )
+  // Those of the month, and those of the range.
+  expect(areKnown(true)).toEqual([true, true])
+  expect(areKnown(false)).toEqual([false, false])
+})
+
 test("the warm-up stores no sums of the parts that it reads", async () => {
   using traffic = await onlyJanuary()
   const stored: NewSums[] = []

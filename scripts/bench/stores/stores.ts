@@ -94,8 +94,9 @@ function timedReports({ end }: DataOptions): { days: number; report: Report; ran
 /** Chooses a site from the middle. */
 const siteOf = ({ sites }: DataOptions): number => Math.ceil(sites / 2)
 
-/** Number of starts after which a first answer is measured. */
+/** Number of starts after which answers are measured, and of these answers. */
 const STARTS = 3
+const ANSWERS = 20
 
 /** The bar of each single report, as a multiple of Footfall's time. */
 const BAR = 2
@@ -107,7 +108,7 @@ export async function timeReports(filled: Filled): Promise<void> {
   for (const timed of timedReports(filled.options)) rows.push({ ...timed, ...(await race(filled, timed.report, timed.range)) })
   const cells = rows.map((row) => [
     ...[row.report.name, row.days, ms(row.footfall.median), ms(row.footfall.p95)],
-    ...[ms(row.first), times(row.first / row.footfall.median)],
+    ...[ms(row.first), times(row.first / row.footfall.median), times(row.spread)],
     ...OTHERS.map(([key]) => (row[key] ? ms(row[key].median) : "–")),
     ...OTHERS.map(([key]) => (row[key] ? times(row[key].median / row.footfall.median) : "–")),
     holds(row) ? "yes" : "no",
@@ -119,6 +120,7 @@ export async function timeReports(filled: Filled): Promise<void> {
     "p95",
     "after a start",
     "÷ median",
+    `p95 ÷ median of ${ANSWERS} after a start`,
     ...OTHERS.map(([, name]) => name),
     ...OTHERS.map(([, , short]) => `${short} ÷ Footfall`),
   ]
@@ -142,6 +144,8 @@ interface Race {
   footfall: Timing
   /** The median of first answers after a start, from what the thread has read ahead. */
   first: number
+  /** The 95th percentile of the answers after a start over their median, the median of all starts. */
+  spread: number
   duckdb2: Timing
   duckdb1: Timing
   clickhouse: Timing | undefined
@@ -163,11 +167,16 @@ async function race({ options, contenders }: Filled, report: Report, range: Rang
   const { footfall, duckdb, clickhouse, sqlite } = contenders
   const race = (contender: Contender) => timed(() => contender.answer(siteOf(options), report, range))
   const firsts: number[] = []
+  const spreads: number[] = []
   while (firsts.length < STARTS) {
     await footfall.restart()
-    firsts.push((await timed(() => footfall.answer(siteOf(options), report, range), { runs: 1 })).median)
+    const answers: number[] = []
+    while (answers.length < ANSWERS) answers.push((await timed(() => footfall.answer(siteOf(options), report, range), { runs: 1 })).median)
+    firsts.push(answers[0]!)
+    spreads.push(quantile(answers, 0.95) / quantile(answers, 0.5))
   }
-  const results = { footfall: await race(footfall), first: quantile(firsts, 0.5), duckdb2: await race(duckdb) }
+  const after = { first: quantile(firsts, 0.5), spread: quantile(spreads, 0.5) }
+  const results = { ...after, footfall: await race(footfall), duckdb2: await race(duckdb) }
   await duckdb.use(1)
   const duckdb1 = await race(duckdb)
   await duckdb.use(2)
@@ -189,6 +198,8 @@ function verdict(days: number, rows: readonly Row[]): string {
   const below = rows.filter((row) => !holds(row)).map(({ report }) => report.name)
   const bar = below.length === 0 ? `Every report holds the bar of ${BAR}×.` : `Below the bar of ${BAR}×: ${below.join(", ")}.`
   const starts = rows.map(({ first, footfall }) => first / footfall.median)
-  const started = `First answers after a start over later ones: ${times(geometricMean(starts))}, at most ${times(Math.max(...starts))}.`
+  const spreads = rows.map(({ spread }) => spread)
+  const spread = `p95 ÷ median of ${ANSWERS} answers after a start: ${times(geometricMean(spreads))}, at most ${times(Math.max(...spreads))} (bar: 2×).`
+  const started = `${spread} First answers over later ones: ${times(geometricMean(starts))}, at most ${times(Math.max(...starts))}.`
   return `${days} days: slowest report ${ms(slowest)} ms; geometric mean of the others' times over Footfall's: ${means.join(", ")}. ${started} ${bar} All answers equal.`
 }

@@ -1,9 +1,10 @@
 import type { EventReader, Part, Snapshot, StoredSums, VisitColumn } from "../../store/events/part.ts"
-import { readMonths } from "../parts/months.ts"
+import { readMonths, readVisitors } from "../parts/months.ts"
 import { summarize, usualReports } from "./usual-reports.ts"
 
 /** Most likely range of the first query. */
-const RANGE_MS = 30 * 86_400_000
+const DAY_MS = 86_400_000
+const RANGE_MS = 30 * DAY_MS
 /** Share of the cache that is filled with stored sums of months. */
 const SUMS_SHARE = 0.1
 /** Size of a visit in the decoded columns of a summary, and in those of `READ_AHEAD`; size of an event in items and offset. */
@@ -20,7 +21,7 @@ const READ_AHEAD: readonly VisitColumn[] = ["entry_page", "exit_page", "source",
 /**
  * Prepares a worker for its first queries in steps of a few milliseconds: reads the log, then the columns of a summary over the last
  * 30 days of the site with the most data, then the columns of its other reports. Then the code of the usual reports is compiled, and the
- * sums of months that were stored before are read; at last what most reports need of earlier days, in its packed form. All of that stays in
+ * sums of months that were stored before are read, and who has several visits in the usual ranges is found out; at last what most reports need of earlier days, in its packed form. All of that stays in
  * the cache, of which three quarters are used. The caller may pause or stop after any step.
  */
 export function* warmUp(reader: EventReader, cacheBytes: number): Generator<void> {
@@ -41,7 +42,22 @@ export function* warmUp(reader: EventReader, cacheBytes: number): Generator<void
   }
   yield* usualReports(sampling(reader, siteId, read.length))
   yield* readMonths(reader.snapshot(siteId), cacheBytes * SUMS_SHARE)
+  yield* readVisitorsOfRanges(reader, siteId, new Set(read.map(({ id }) => id)))
   yield* readOthers(reader, siteId, { read: new Set(latest.map(({ id }) => id)), newest, room })
+}
+
+/** The ranges that people ask for most, in days (UTC) up to that of the newest visit. Elsewhere, mostly the same segments are in them. */
+const USUAL_DAYS = [28, 30, 365]
+
+function* readVisitorsOfRanges(reader: EventReader, siteId: number, read: ReadonlySet<number | undefined>): Generator<void> {
+  for (const days of USUAL_DAYS) {
+    const snapshot = reader.snapshot(siteId)
+    if (snapshot.parts.length === 0) return
+    const latest = snapshot.parts.reduce((latest, { maxStart }) => Math.max(latest, maxStart), 0)
+    const to = (Math.floor(latest / DAY_MS) + 1) * DAY_MS
+    readVisitors(snapshot, { from: to - days * DAY_MS, to }, ({ id }) => id === undefined || read.has(id))
+    yield
+  }
 }
 
 interface Others {

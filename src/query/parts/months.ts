@@ -9,7 +9,7 @@ import { bytesOf } from "../../store/events/bytes/packed-values.ts"
 import type { Part, Snapshot } from "../../store/events/part.ts"
 import { VISITORS } from "../../store/events/tables/month-sums.ts"
 import { findKept, keep, keepInMemory } from "./kept.ts"
-import { isInside } from "./ranges.ts"
+import { isInside, touches } from "./ranges.ts"
 import { hasOthers, joinedBits, markSpan, type Span, spanOf } from "./spans.ts"
 import { ALWAYS, bitset, grownBits, markReturning, type VisitorBits } from "./visitor-bits.ts"
 
@@ -40,14 +40,28 @@ interface MonthsQuery {
 }
 
 /** Divides the parts of a range. Returns undefined if no month is whole. */
-export function divideByMonth(snapshot: Snapshot, parts: readonly Part[], { range, lacks }: MonthsQuery): DividedParts | undefined {
-  const whole = wholeMonths(snapshot.parts, range).flatMap((of) => named(snapshot, of, lacks) ?? [])
+export function divideByMonth(snapshot: Snapshot, parts: readonly Part[], query: MonthsQuery): DividedParts | undefined {
+  const { whole, others } = knownMonths(snapshot, parts, query)
   if (whole.length === 0) return undefined
-  const inMonths = new Set(whole.flatMap((month) => month.parts))
-  const others = parts.filter((part) => !inMonths.has(part))
   const bits = visitorBits(snapshot, whole, others)
   const months = whole.map((month): Month => ({ name: month.name, parts: month.parts, ...withCrossing(snapshot, month, bits.again) }))
   return { months, others, returning: bits.again }
+}
+
+function knownMonths(snapshot: Snapshot, parts: readonly Part[], { range, lacks }: MonthsQuery) {
+  const whole = wholeMonths(snapshot.parts, range).flatMap((of) => named(snapshot, of, lacks) ?? [])
+  const inMonths = new Set(whole.flatMap((month) => month.parts))
+  return { whole, others: parts.filter((part) => !inMonths.has(part)) }
+}
+
+/**
+ * Finds out which visitors of a range have several visits before a report asks for it, if months are known, and if the columns of the other
+ * parts are read already. What is known of months stays as it is, because their sums depend on it.
+ */
+export function readVisitors(snapshot: Snapshot, range: Range, isRead: (part: Part) => boolean): void {
+  const parts = snapshot.parts.filter((part) => touches(part, range))
+  const { whole, others } = knownMonths(snapshot, parts, { range, lacks: () => true })
+  if (whole.length > 0 && others.every(isRead)) visitorBits(snapshot, whole, others)
 }
 
 /** Size up to which the bits of segments are kept. Those of sites with millions of visitors would take the place of sums. */

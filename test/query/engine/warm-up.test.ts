@@ -37,8 +37,8 @@ function stepsOf(path: string, cacheBytes: number): number {
 
 test.each([
   ["an empty store", [], 0, ROOM, 1],
-  ["the last 30 days, the usual reports, then the days before", [0, 11, 39, 40], 3, ROOM, 38],
-  ["as many segments as fit in the cache", [0, 1, 2, 3], 20, 3 * 20 * 64, 3],
+  ["the last 30 days, the usual reports, then the days before", [0, 11, 39, 40], 3, ROOM, 41],
+  ["as many segments as fit in the cache", [0, 1, 2, 3], 20, 3 * 20 * 64, 6],
 ])("prepares %s, step by step", async (_, days, visits, cacheBytes, steps) => {
   using traffic = await sealedTraffic(days, visits)
   expect(stepsOf(traffic.path, cacheBytes)).toBe(steps)
