@@ -9,9 +9,21 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { type Random, seededRandom } from "../../src/services/demo/random.ts"
+import type { Clickhouse, ClickhouseServer } from "../../src/store/clickhouse/client.ts"
 import { openEventStore } from "../../src/store/events/events.ts"
 import { openEventReader } from "../../src/store/events/reader.ts"
-import { erasable, eventsOfVisit, IMPORTED_VISITS, type LoopOptions, momentOf, PHASES, type Phase, RETAINED_MS, SITE } from "./phases.ts"
+import {
+  erasable,
+  eventsOfVisit,
+  IMPORTED_VISITS,
+  type LoopOptions,
+  momentOf,
+  PHASES,
+  type Phase,
+  RETAINED_MS,
+  SITE,
+  shipFrom,
+} from "./phases.ts"
 
 export interface PhaseResult {
   phase: Phase
@@ -24,7 +36,14 @@ export interface PhaseResult {
   faults: string[]
 }
 
-export async function killInPhase(phase: Phase, { kills, seed }: { kills: number; seed: number }): Promise<PhaseResult> {
+interface PhaseOptions {
+  kills: number
+  seed: number
+  /** An empty ClickHouse that the events are shipped to meanwhile. */
+  clickhouse?: { server: ClickhouseServer; clickhouse: Clickhouse }
+}
+
+export async function killInPhase(phase: Phase, { kills, seed, clickhouse }: PhaseOptions): Promise<PhaseResult> {
   const folder = mkdtempSync(join(tmpdir(), "footfall-phase-"))
   const random = seededRandom(seed)
   const known: Known = { next: 1, cut: [], rounds: 0, imported: new Set(), undone: new Set(), lastImport: 0 }
@@ -32,12 +51,14 @@ export async function killInPhase(phase: Phase, { kills, seed }: { kills: number
   const path = join(folder, "events.db")
   try {
     for (let kill = 0; kill < kills; kill++) {
-      await runAndKill({ path, phase, next: known.next, importId: known.lastImport + 1 }, random, known)
+      const server = clickhouse?.server
+      await runAndKill({ path, phase, next: known.next, importId: known.lastImport + 1, ...(server && { server }) }, random, known)
       faults.push(...judge(path, phase, known).map((fault) => `kill ${kill + 1}: ${fault}`))
       // An interrupted import leaves texts without references.
       if (phase !== "import" && phase !== "undo")
         faults.push(...(await judgeTexts(path, known)).map((fault) => `kill ${kill + 1}: ${fault}`))
     }
+    if (clickhouse) faults.push(...(await judgeShipped(path, known, clickhouse)))
     return { phase, kills, acknowledged: known.next - 1 - kills * GROUP, rounds: known.rounds, faults: faults.slice(0, 10) }
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -152,6 +173,27 @@ async function judgeTexts(path: string, { next }: Known): Promise<string[]> {
   for (let id = 1; id < titles.size; id++) if (titles.text(id) !== "" && !used.has(id)) alone.push(`nothing refers to ${titles.text(id)}`)
   reader.close()
   return alone
+}
+
+/** Ships the rest, and checks that ClickHouse has the visits of the store. */
+async function judgeShipped(path: string, { next }: Known, { server, clickhouse }: NonNullable<PhaseOptions["clickhouse"]>) {
+  const store = openEventStore(path, { now: momentOf(next) })
+  const shipping = shipFrom(store, path, server)
+  await shipping.settled()
+  while (store.hasUnshippedSegments() || store.unshipped().records > 0) await Bun.sleep(100)
+  shipping.stop()
+  store.close()
+  const { native, imports } = read(path)
+  const counted = async (key: string, condition: string, expected: ReadonlyMap<number, number>) => {
+    const sql = `select toString(${key}) as key, toUInt32(count()) as times from visits final where ${condition} group by key`
+    const rows = await clickhouse.rows<{ key: string; times: number }>(sql)
+    const found = new Map(rows.map(({ key, times }) => [Number(key), times]))
+    const different = [...new Set([...found.keys(), ...expected.keys()])].filter((key) => found.get(key) !== expected.get(key))
+    return different
+      .slice(0, 5)
+      .map((each) => `${key} ${each} is on ClickHouse ${found.get(each) ?? 0} times, in the store ${expected.get(each) ?? 0} times`)
+  }
+  return [...(await counted("arrayJoin(`r.amount`)", "import_id = 0", native)), ...(await counted("import_id", "import_id > 0", imports))]
 }
 
 function read(path: string): { native: Map<number, number>; imports: Map<number, number>; integrity: string } {

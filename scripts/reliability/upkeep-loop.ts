@@ -9,7 +9,7 @@ import { copyEventFile } from "../../src/store/events/copy.ts"
 import { type EventStore, openEventStore } from "../../src/store/events/events.ts"
 import type { Part } from "../../src/store/events/part.ts"
 import type { Writer } from "../../src/store/events/writer.ts"
-import { erasable, eventsOfVisit, IMPORTED_VISITS, type LoopOptions, momentOf, RETAINED_MS, SITE } from "./phases.ts"
+import { erasable, eventsOfVisit, IMPORTED_VISITS, type LoopOptions, momentOf, RETAINED_MS, SITE, shipFrom } from "./phases.ts"
 
 const VISITS_PER_GROUP = 40
 /** In the phase `seal-open`, the last event of a visit arrives this many visits later, when the visit may be in a segment. */
@@ -21,6 +21,7 @@ const NO_TRAITS = Object.fromEntries(TRAITS.map((name) => [name, ""])) as unknow
 const options: LoopOptions = JSON.parse(Bun.argv[2]!)
 const isSplit = options.phase === "seal-open"
 const store = openEventStore(options.path, { now: momentOf(options.next), ...(isSplit && { tailBytes: SMALL_TAIL_BYTES }) })
+const shipping = options.server && shipFrom(store, options.path, options.server)
 let next = options.next
 let importId = options.importId
 const say = (line: string) => writeSync(1, `${line}\n`)
@@ -34,6 +35,7 @@ async function keepWriting(): Promise<never> {
       }
     })
     next += VISITS_PER_GROUP
+    void shipping?.acknowledge()
     if (!isSplit) say(`visits ${next}`)
     else if (next - LAG > options.next) say(`visits ${next - LAG}`)
     await Bun.sleep(0)
