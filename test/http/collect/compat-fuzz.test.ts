@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import fc from "fast-check"
 import { BROWSER } from "../../kit.ts"
 import { bySize, SEED } from "../../size.ts"
+import { strangeText, strangeValue } from "../../strange.ts"
 import { openCompat, view, WEBSITE } from "./compat.ts"
 
 let compat: Awaited<ReturnType<typeof openCompat>>
@@ -16,43 +17,13 @@ afterAll(async () => {
 
 /** Fraction of the calls of a full run. */
 const SHARE = bySize({ check: 0.25, full: 1, release: 20 })
-const strange = fc.oneof(
-  fc.string({ unit: "binary", maxLength: 40 }),
-  fc.string({ unit: "grapheme", maxLength: 40 }),
-  fc.constantFrom(
-    "\0",
-    "\ud800",
-    "__proto__",
-    "constructor",
-    "../../etc/passwd",
-    "' or 1=1 --",
-    "%00",
-    "a".repeat(3_000),
-    "-0",
-    "NaN",
-    "//",
-    "?",
-    "#",
-  ),
-)
-const value = fc.oneof(
-  { weight: 4, arbitrary: strange },
-  fc.integer(),
-  fc.double(),
-  fc.boolean(),
-  fc.constant(null),
-  fc.constantFrom(-1, 255, 2 ** 31, 2 ** 53, 1e308, -1e308),
-  fc.array(strange, { maxLength: 3 }),
-  fc.jsonValue({ maxDepth: 4 }),
-)
-
 const KEYS =
   "website hostname url referrer title language screen name data tag id link pixel lcp inp fcp ttfb cls ip userAgent timestamp".split(" ")
 const body = fc
   .record({
-    type: fc.oneof({ weight: 6, arbitrary: fc.constantFrom("event", "event", "identify", "performance") }, value),
+    type: fc.oneof({ weight: 6, arbitrary: fc.constantFrom("event", "event", "identify", "performance") }, strangeValue),
     dropped: fc.constantFrom({}, {}, {}, {}, {}, {}, { hostname: "evil.org" }, { url: "/.env" }, { referrer: "https://semalt.com/" }),
-    odd: fc.dictionary(fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...KEYS) }, strange), value, { maxKeys: 3 }),
+    odd: fc.dictionary(fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...KEYS) }, strangeText), strangeValue, { maxKeys: 3 }),
   })
   .map(({ type, dropped, odd }) => ({ type, payload: { ...view({ website: WEBSITE }).payload, ...dropped, ...odd } }))
 
@@ -94,7 +65,7 @@ test("no batch causes an internal error in /api/batch, and its counts equal thos
   const { events: before } = await compat.counted()
   let events = 0
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.oneof({ weight: 8, arbitrary: body }, value), { maxLength: 8 }), async (sent) => {
+    fc.asyncProperty(fc.array(fc.oneof({ weight: 8, arbitrary: body }, strangeValue), { maxLength: 8 }), async (sent) => {
       const answer = await compat.post("/api/batch", sent)
       expect(answer.status).toBe(200)
       const { size, processed, errors, details } = (await answer.json()) as Record<string, number> & { details: { index: number }[] }
@@ -122,8 +93,8 @@ const FIELDS = "p t r e s q b site ns rnd".split(" ")
 const query = fc
   .array(
     fc.tuple(
-      fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...FIELDS) }, strange),
-      fc.oneof(strange, fc.constantFrom("true", "0", "150", "149", "shop")),
+      fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...FIELDS) }, strangeText),
+      fc.oneof(strangeText, fc.constantFrom("true", "0", "150", "149", "shop")),
     ),
     {
       maxLength: 4,

@@ -7,6 +7,7 @@ import { PERIODS } from "../../../src/domain/period.ts"
 import { TOOLS } from "../../../src/http/mcp/tools.ts"
 import type { Answer } from "../../kit.ts"
 import { bySize, SEED } from "../../size.ts"
+import { strangeText, strangeValue } from "../../strange.ts"
 import type { McpInstance } from "./client.ts"
 import { openFilled } from "./filled.ts"
 
@@ -25,35 +26,6 @@ const isValid = new Map(
   TOOLS.map(({ name, outputSchema }) => [name as string, validator.getValidator(structuredClone(outputSchema) as object)]),
 )
 
-const strange = fc.oneof(
-  fc.string({ unit: "binary", maxLength: 30 }),
-  fc.constantFrom(
-    "\0",
-    "\ud800",
-    "__proto__",
-    "constructor",
-    "toString",
-    "' or 1=1 --",
-    "a".repeat(3_000),
-    "-0",
-    "NaN",
-    "",
-    "\u202e",
-    "1",
-    "01",
-    "1.5",
-  ),
-)
-const anything = fc.oneof(
-  strange,
-  fc.integer(),
-  fc.double(),
-  fc.boolean(),
-  fc.constant(null),
-  fc.constantFrom(-1, 0, 1, 2 ** 53, 1e308),
-  fc.array(strange, { maxLength: 3 }),
-  fc.jsonValue({ maxDepth: 4 }),
-)
 const steps = fc.array(
   fc.record({
     type: fc.constantFrom("page", "event"),
@@ -64,9 +36,9 @@ const steps = fc.array(
 )
 const filters = fc.array(
   fc.record({
-    dimension: fc.oneof(fc.constantFrom(...FLAT_DIMENSIONS), strange),
+    dimension: fc.oneof(fc.constantFrom(...FLAT_DIMENSIONS), strangeText),
     operator: fc.constantFrom("is", "is_not", "contains", "starts_with", "matches_wildcard"),
-    values: fc.array(fc.oneof(strange, fc.constantFrom("/", "*", "(none)", "Direct")), { maxLength: 3 }),
+    values: fc.array(fc.oneof(strangeText, fc.constantFrom("/", "*", "(none)", "Direct")), { maxLength: 3 }),
   }),
   { maxLength: 2 },
 )
@@ -105,37 +77,39 @@ const call = fc.constantFrom(...TOOLS).chain(({ name, inputSchema }) => {
     .subarray(names, { maxLength: Math.min(4, names.length) })
     .map((some) => [...new Set([...(inputSchema.required ?? []), ...some])])
   const good = chosen.chain((some) => fc.record(Object.fromEntries(some.map((each) => [each, right[each]!]))))
-  const odd = fc.dictionary(fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...Object.keys(right)) }, strange), anything, { maxKeys: 2 })
+  const odd = fc.dictionary(fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...Object.keys(right)) }, strangeText), strangeValue, {
+    maxKeys: 2,
+  })
   const given = fc.oneof(
     { weight: 3, arbitrary: good },
     fc.tuple(good, odd).map(([some, more]) => ({ ...some, ...more })),
-    anything,
+    strangeValue,
   )
-  return fc.record({ name: fc.oneof({ weight: 30, arbitrary: fc.constant(name as string) }, strange), arguments: given })
+  return fc.record({ name: fc.oneof({ weight: 30, arbitrary: fc.constant(name as string) }, strangeText), arguments: given })
 })
 const request = fc.oneof(
   { weight: 10, arbitrary: call.map((params) => ({ jsonrpc: "2.0", id: 7, method: "tools/call", params }) as Record<string, unknown>) },
   fc.record({
-    jsonrpc: fc.oneof({ weight: 8, arbitrary: fc.constant("2.0") }, anything),
-    id: fc.oneof({ weight: 4, arbitrary: fc.constantFrom(0, 7, "a") }, anything),
+    jsonrpc: fc.oneof({ weight: 8, arbitrary: fc.constant("2.0") }, strangeValue),
+    id: fc.oneof({ weight: 4, arbitrary: fc.constantFrom(0, 7, "a") }, strangeValue),
     method: fc.oneof(
       {
         weight: 8,
         arbitrary: fc.constantFrom("initialize", "ping", "tools/list", "tools/call", "notifications/initialized", "resources/list"),
       },
-      strange,
-      anything,
+      strangeText,
+      strangeValue,
     ),
     params: fc.oneof(
       fc.constant({ protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "a", version: "1" } }),
       fc.constant({ name: "list_sites", arguments: {} }),
-      anything,
+      strangeValue,
     ),
   }),
 )
 /** A request with a member removed, duplicated or exchanged. */
 const mutated = fc
-  .tuple(request, fc.constantFrom("jsonrpc", "id", "method", "params"), anything, fc.nat(2))
+  .tuple(request, fc.constantFrom("jsonrpc", "id", "method", "params"), strangeValue, fc.nat(2))
   .map(([good, name, value, how]) => {
     if (how === 0) return JSON.stringify({ ...good, [name]: undefined })
     if (how === 1) return JSON.stringify({ ...good, [name]: value })

@@ -1,7 +1,8 @@
 import fc from "fast-check"
 import type { OpenApiDocument } from "../../../src/http/openapi/document.ts"
+import { strangeText, strangeValue } from "../../strange.ts"
 import type { Declared, DeclaredParameter } from "./document.ts"
-import { strangeText, strangeValue, valuesOf } from "./schema-values.ts"
+import { valuesOf } from "./schema-values.ts"
 
 /** A request to send. */
 export interface FuzzCall {

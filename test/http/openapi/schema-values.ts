@@ -2,36 +2,6 @@ import fc from "fast-check"
 import type { OpenApiDocument } from "../../../src/http/openapi/document.ts"
 import type { JsonSchema } from "./document.ts"
 
-/** Strings that no well-behaved client sends. */
-export const strangeText = fc.oneof(
-  fc.string({ unit: "binary", maxLength: 40 }),
-  fc.string({ unit: "grapheme", maxLength: 40 }),
-  fc.constantFrom(
-    "",
-    " ",
-    "\0",
-    "\ud800",
-    "__proto__",
-    "constructor",
-    "../../etc/passwd",
-    "' or 1=1 --",
-    "%00",
-    "a".repeat(3_000),
-    "-0",
-    "NaN",
-    "null",
-    "\u202e",
-  ),
-)
-export const strangeValue: fc.Arbitrary<unknown> = fc.oneof(
-  strangeText,
-  fc.constantFrom<unknown>(-1, 0, 1.5, 255, 2 ** 31, 2 ** 53, 1e308, -1e308, null, true, [], {}, [[]], { __proto__: null }),
-  fc.jsonValue({ maxDepth: 3 }),
-  fc
-    .constantFrom('{"__proto__":{"polluted":1}}', '{"constructor":{"prototype":{"polluted":1}}}')
-    .map((text) => JSON.parse(text) as unknown),
-)
-
 /** Strings whose format a schema cannot express, by member name. */
 const SENSIBLE: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ...Object.fromEntries(
