@@ -96,8 +96,9 @@ class ClickhouseReader implements EventReader {
     this.#cache.beginReport(isPassing)
     this.#ahead.clear()
     const state = this.#stateOf(siteId)
-    const read = this.#partsOf(siteId, state, kind, imports)
-    const others = alongside && this.#partsOf(siteId, state, alongside, imports)
+    const groupBytes = isPassing ? 0 : this.#cache.limit / GROUP_SHARE
+    const read = this.#partsOf(siteId, state, kind, { imports, groupBytes })
+    const others = alongside && this.#partsOf(siteId, state, alongside, { imports, groupBytes })
     const slices = [...read.slices, ...(others?.slices ?? [])]
     const local = this.#local.snapshot(siteId, kind)
     const shown = imports === "all" ? [] : imports
@@ -175,7 +176,7 @@ class ClickhouseReader implements EventReader {
     return ofKind
   }
 
-  #partsOf(siteId: number, state: SiteState, kind: SegmentKind, imports: Imports): KindParts {
+  #partsOf(siteId: number, state: SiteState, kind: SegmentKind, { imports, groupBytes }: PartsOptions): KindParts {
     const ofKind = this.#kindOf(state, kind)
     const lister = new Lister(this.#channel, { siteId, kind }, this.#check)
     const slices = ofKind.slices.follow(lister).map((slice) => this.#settled(lister, state, ofKind, slice))
@@ -188,7 +189,7 @@ class ClickhouseReader implements EventReader {
     }
     /** Returns slices after one that can be read together, with so many events that are read with them. */
     const after = (slice: Slice, unit: string, events: number): Slice[] => {
-      const room = Math.min(GROUP_EVENTS, this.#cache.limit / GROUP_SHARE / (Uint32Array.BYTES_PER_ELEMENT * units.size))
+      const room = Math.min(GROUP_EVENTS, groupBytes / (Uint32Array.BYTES_PER_ELEMENT * units.size))
       const group: Slice[] = []
       for (const next of slices.slice(slices.indexOf(slice) + 1)) {
         if (next.importId !== slice.importId || next.run !== slice.run) continue
@@ -282,6 +283,12 @@ class ClickhouseReader implements EventReader {
  */
 const GROUP_EVENTS = 1 << 20
 const GROUP_SHARE = 4
+
+interface PartsOptions {
+  imports: Imports
+  /** Memory for the columns that are read with one statement. What is read in passing has little room, so its slices are read one by one. */
+  groupBytes: number
+}
 
 interface KindParts {
   lister: Lister
