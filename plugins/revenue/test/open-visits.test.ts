@@ -8,6 +8,7 @@ const MINUTE = 60_000
 /** Lets time pass, in which the visits that are still open are followed. */
 async function wait({ instance }: Shop, minutes: number): Promise<void> {
   instance.clock.advance(minutes * MINUTE)
+  await instance.app.instance.lease?.renew()
   await instance.runJobs()
 }
 
