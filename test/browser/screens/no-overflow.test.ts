@@ -25,10 +25,9 @@ const LONG =
   "period=custom&from=2025-10-20&to=2026-11-20&compare=custom&compare_from=2024-09-20&compare_to=2025-10-19" +
   "&f=page:is_not:/a&f=page:is_not:/b&f=page:is_not:/c"
 
-async function openAt(width: number, path: string): Promise<WatchedPage> {
+async function lookAt(width: number): Promise<WatchedPage> {
   const watched = await stand.look({ width, cookie })
   await watched.page.clock.setFixedTime(stand.instance.clock.now())
-  await watched.open(path)
   return watched
 }
 
@@ -57,9 +56,10 @@ const covered = (page: Page): Promise<string[]> =>
 test.skipIf(noBrowser).each(sample([320, 375, 900, 768, 1024, 1099, 1280]))(
   "long names of a site, a time zone and a period stay inside the window at %i px",
   async (width) => {
+    await using watched = await lookAt(width)
+    const { page } = watched
     for (const path of ["/sites/1?period=24h", `/sites/1?${LONG}`, "/sites/1/realtime", `/sites/1/goals?${LONG}`]) {
-      await using watched = await openAt(width, path)
-      const { page } = watched
+      await watched.open(path)
       const found = { overflow: await overflow(page), beyond: await beyond(page), covered: await covered(page) }
       expect({ path, ...found }).toEqual({ path, overflow: 0, beyond: 0, covered: [] })
       // The menu at the end of the bar can be opened.
@@ -70,8 +70,9 @@ test.skipIf(noBrowser).each(sample([320, 375, 900, 768, 1024, 1099, 1280]))(
 )
 
 test.skipIf(noBrowser).each(sample([320, 375, 768]))("the chart's table shows all its columns at %i px", async (width) => {
-  await using watched = await openAt(width, "/sites/1?period=28d")
+  await using watched = await lookAt(width)
   const { page } = watched
+  await watched.open("/sites/1?period=28d")
   await page.getByRole("button", { name: "Show as table" }).click()
   for (const metric of ["Visitors", "Revenue", "Visit duration"]) {
     await page.getByRole("button", { name: new RegExp(`^${metric}`) }).click()
@@ -83,9 +84,8 @@ test.skipIf(noBrowser).each(sample([320, 375, 768]))("the chart's table shows al
 })
 
 test.skipIf(noBrowser).each([375, 1280])("a menu whose items arrive late is entirely within the window at %i px", async (width) => {
-  await using watched = await stand.look({ width, cookie })
+  await using watched = await lookAt(width)
   const { page } = watched
-  await page.clock.setFixedTime(stand.instance.clock.now())
   // The items arrive after the menu was opened.
   await page.route(/take-along-items/, async (route) => {
     await Bun.sleep(400)
