@@ -41,12 +41,16 @@ function saleOf(book: Book, { parent_id, parent_key, provider, order_id }: Claim
 const insert = ({ book, now }: RevenueWriter, claim: Claim, sale: TransactionRow | undefined): number =>
   book.insert({ ...rowOf(claim, now), parent_id: sale?.id ?? null })
 
-/** Adds what a repeated report says to a known refund. The amount of the lower rank wins. */
+/**
+ * Adds what a repeated report says to a known refund. The amount of the lower rank wins. A refund that waits for the sale of its order is
+ * not linked to that of another order.
+ */
 function update(writer: RevenueWriter, row: TransactionRow, claim: Claim, sale: TransactionRow | undefined): number {
   const isBetterRecord = claim.amount_rank < (row.amount_rank ?? 1)
+  const isOtherOrder = row.order_id !== null && claim.order_id !== null && claim.order_id !== row.order_id
   const values: Values = {
     ...(isBetterRecord && { amount_minor: claim.amount_minor, amount_rank: claim.amount_rank, currency: claim.currency }),
-    ...(row.parent_id === null && sale && { parent_id: sale.id }),
+    ...(row.parent_id === null && sale && !isOtherOrder && { parent_id: sale.id }),
     ...(row.order_id === null && claim.order_id !== null && { order_id: claim.order_id }),
     ...(row.parent_key === null && claim.parent_key !== null && { parent_key: claim.parent_key }),
   }
