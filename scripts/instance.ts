@@ -19,7 +19,7 @@ export interface Served extends AsyncDisposable {
   kill(signal: "SIGTERM" | "SIGKILL"): Promise<number | null>
 }
 
-export interface ServeOptions {
+interface ServeOptions {
   command?: readonly string[]
   dataDir: string
   flags?: readonly string[]

@@ -10,7 +10,7 @@ import { parseArgs } from "node:util"
 import { seededRandom } from "../../src/services/demo/random.ts"
 import { quantile } from "../bench/timing.ts"
 import { startServers } from "../clickhouse-servers.ts"
-import { PROGRAM, prepareSite, type Served, type ServeOptions, serveFootfall } from "../instance.ts"
+import { PROGRAM, prepareSite, serveFootfall } from "../instance.ts"
 import { greatest, type KillResult, Load } from "./kill.ts"
 
 interface KillOptions {
@@ -40,7 +40,7 @@ export async function killShippingNode({ kills, seed, losesFolder, command = PRO
     for (let kill = 0; kill < kills; kill++) {
       const dataDir = folderOf(kill)
       const from = performance.now()
-      await using server = await start({ command, dataDir, flags })
+      await using server = await serveFootfall({ command, dataDir, flags })
       restarts.push(performance.now() - from)
       const clients = load.run(server.address, site)
       // On a busy machine ClickHouse takes long to confirm the first events.
@@ -54,23 +54,13 @@ export async function killShippingNode({ kills, seed, losesFolder, command = PRO
       }
       worst = greatest(worst, load.compare(await storedNumbers(site.siteId)))
     }
-    await using server = await start({ command, dataDir: folderOf(kills), flags })
+    await using server = await serveFootfall({ command, dataDir: folderOf(kills), flags })
     await load.finish(server.address, site)
     worst = greatest(worst, load.compare(await storedNumbers(site.siteId)))
     return { kills, acknowledged: load.acknowledged.size, ...worst, restartP95Ms: Math.round(quantile(restarts, 0.95)) }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-/** Starts a node, several times if the catalog is locked by a transaction of the killed one, which its server gives up after ten seconds. */
-async function start(options: ServeOptions): Promise<Served> {
-  for (let left = 4; ; left--)
-    try {
-      return await serveFootfall(options)
-    } catch (error) {
-      if (left === 0 || !String(error).includes("ended with 73")) throw error
-    }
 }
 
 if (import.meta.main) {

@@ -34,8 +34,11 @@ const SETTINGS: readonly (readonly [name: string, value: string | number, readBa
   ["secure_delete", "on", 1],
 ]
 
-/** The number of attempts and the pause between them while another process has locked the file. Waiting does not block the queue. */
-const BUSY_TRIES = 100
+/**
+ * The number of attempts and the pause between them while another process has locked the database. Waiting does not block the queue. A
+ * server takes up to ten seconds to give up the transaction of a process that was killed.
+ */
+const BUSY_TRIES = { file: 100, server: 300 }
 const BUSY_PAUSE_MS = 50
 
 /** A page of a list, by id ascending. */
@@ -128,10 +131,11 @@ export const catalogUrl = (path: string): string => `file:${path.replace(/[%?#]/
  */
 export async function openCatalog(url: string, { holds = "catalog", authToken, onFault }: CatalogOptions = {}): Promise<Catalog> {
   const remote = !url.startsWith("file:")
-  const client = await whileLocked(() => translateErrors(async () => (remote ? connect(url, authToken) : connectFile(url)), holds))
+  const tries = remote ? BUSY_TRIES.server : BUSY_TRIES.file
+  const client = await whileLocked(tries, () => translateErrors(async () => (remote ? connect(url, authToken) : connectFile(url)), holds))
   const disk = remote ? undefined : await openDisk(client)
   const onDisk = async () => disk?.log.sync()
-  const queue = createQueue(holds, onFault)
+  const queue = createQueue({ holds, tries, onFault })
   const begin = () => (remote ? client.transaction("write") : beginImmediate(client))
   const local: Queue = (work, settled) => {
     if (remote) throw new Error("A catalog on a server must be checkpointed and copied by the server")
@@ -254,8 +258,15 @@ async function pragma(client: Client, name: string): Promise<unknown> {
 /** Runs work alone. `settled` runs after it, while the next work runs, and delays only the result. */
 type Queue = <T>(work: () => Promise<T>, settled?: () => Promise<void>) => Promise<T>
 
+interface QueueOptions {
+  holds: Contents
+  /** Number of attempts while the database is locked. */
+  tries: number
+  onFault: ((fault: StoreFault) => void) | undefined
+}
+
 /** Runs work one at a time. Work that finds the file locked moves to the end of the queue, so that reads are not held up. */
-function createQueue(contents: Contents, onFault: ((fault: StoreFault) => void) | undefined): Queue {
+function createQueue({ holds, tries, onFault }: QueueOptions): Queue {
   let last: Promise<unknown> = Promise.resolve()
   /**
    * The statements of a file are synchronous, so a long row of them would hold up every request, and the memory of each statement, which
@@ -263,13 +274,13 @@ function createQueue(contents: Contents, onFault: ((fault: StoreFault) => void) 
    */
   const turn = createTurns()
   const once = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = last.then(turn).then(() => translateErrors(work, contents))
+    const result = last.then(turn).then(() => translateErrors(work, holds))
     last = result.catch(() => {})
     return result
   }
   return async (work, settled) => {
     try {
-      const result = await whileLocked(() => once(work))
+      const result = await whileLocked(tries, () => once(work))
       await settled?.()
       return result
     } catch (error) {
@@ -279,12 +290,12 @@ function createQueue(contents: Contents, onFault: ((fault: StoreFault) => void) 
   }
 }
 
-async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
+async function whileLocked<T>(tries: number, work: () => Promise<T>): Promise<T> {
+  for (let left = tries - 1; ; left--) {
     try {
       return await work()
     } catch (error) {
-      if (!(error instanceof StoreFault) || error.kind !== "locked" || tries === BUSY_TRIES) throw error
+      if (!(error instanceof StoreFault) || error.kind !== "locked" || left === 0) throw error
       await Bun.sleep(BUSY_PAUSE_MS)
     }
   }

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { createClient } from "@libsql/client"
 import { catalogUrl, openCatalog } from "../../../src/store/catalog/catalog.ts"
 import { raw, sql } from "../../../src/store/sql.ts"
+import { libsqlServer } from "../../fakes/libsql-server.ts"
 import { temporaryFolder } from "../../kit.ts"
 
 async function openTemporary(path: string) {
@@ -222,6 +223,20 @@ test("reports a file that stays locked to the fault listener", async () => {
   await catalog.run(sql`insert into t values (1)`)
   await catalog.close()
 }, 15_000)
+
+test("waits until a server gives up the transaction of a process that was killed", async () => {
+  using folder = temporaryFolder()
+  await using server = await libsqlServer(folder.path)
+  const catalog = await openCatalog(server.url)
+  await catalog.script("create table t (n integer) strict")
+  const killed = createClient({ url: server.url })
+  const abandoned = await killed.transaction("write")
+  await abandoned.execute("insert into t values (1)")
+  await catalog.run(sql`insert into t values (2)`)
+  expect(await catalog.all(sql`select n from t`)).toEqual([{ n: 2 }])
+  killed.close()
+  await catalog.close()
+}, 30_000)
 
 /** Starts another process that is in the middle of a write. */
 async function holdLock(path: string): Promise<AsyncDisposable & { release(): Promise<void> }> {
