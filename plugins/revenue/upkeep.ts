@@ -13,6 +13,7 @@ import {
 } from "#plugin"
 import type { Area } from "./area.ts"
 import { FOLD_JOB } from "./folding/following.ts"
+import { DAY_MS } from "./folding/touches.ts"
 import { EVENT } from "./orders/aliases.ts"
 import { deleteRefund } from "./orders/refunds.ts"
 import { forgetEvents, refoldSale } from "./orders/removal.ts"
@@ -78,18 +79,35 @@ const removeTransactions = ({ host, writing }: Area, siteId: number): Promise<nu
     return transactions
   })
 
-/** Deletes the transactions of days before a cutoff. */
+/** Deletes the transactions of days before a cutoff. Those after it keep what they have of a visit that started before it. */
 export async function retain(area: Area, siteId: number, cutoffDay: string): Promise<Removed> {
+  const site = area.host.services.sites.directory.byId(siteId)
   const cutoff = cutoffOf(area, siteId, cutoffDay)
-  if (cutoff === undefined) return {}
+  if (!site || cutoff === undefined) return {}
   // Removed rows are gone, so that each slice is the earliest one.
-  return {
-    transactions: await changeAll(
-      area,
-      siteId,
-      () => sql`site_id = ${siteId} and occurred_at < ${cutoff} order by occurred_at, id`,
-      remove,
-    ),
+  const transactions = await changeAll(
+    area,
+    siteId,
+    () => sql`site_id = ${siteId} and occurred_at < ${cutoff} order by occurred_at, id`,
+    remove,
+  )
+  await loseVisits(area, site, cutoff)
+  return { transactions }
+}
+
+/** Marks the transactions after a cutoff whose visit started before it. They occurred within a day: no visit lasts longer. */
+async function loseVisits({ writing }: Area, site: Site, cutoff: number): Promise<void> {
+  let last: Pick<TransactionRow, "occurred_at" | "id"> | undefined = { occurred_at: cutoff, id: 0 }
+  while (last) {
+    const { occurred_at: at, id }: Pick<TransactionRow, "occurred_at" | "id"> = last
+    last = await writing.writeInTurn(site, ({ book }) => {
+      const found = book.select(sql`site_id = ${site.id} and (occurred_at, id) > (${at}, ${id}) and occurred_at < ${cutoff + DAY_MS}
+        order by occurred_at, id limit ${SLICE}`)
+      for (const { id, sale_sequence, visit_started_at } of found)
+        if (sale_sequence !== null && visit_started_at !== null && visit_started_at < cutoff) book.update(id, { visit_sequence: null })
+      return found.at(-1)
+    })
+    await Bun.sleep(0)
   }
 }
 

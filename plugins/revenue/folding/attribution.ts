@@ -4,33 +4,39 @@
  */
 import { type LinkClick, type RowStatements, type SaleVisit, type Site, sql, type Touch } from "#plugin"
 import type { RevenueHost } from "../host.ts"
-import { isBelow } from "../ignored-referrers.ts"
 import type { Values } from "../orders/book.ts"
-import { dimensionsOf, dimensionsText, touchesText } from "../orders/frozen.ts"
+import { dimensionsOf, dimensionsText } from "../orders/frozen.ts"
 import { convertRows } from "../orders/links.ts"
-import { NEW, NO_VISIT, OPEN, type TransactionRow } from "../orders/transaction.ts"
+import { hasLostVisit, NEW, NO_VISIT, OPEN, type TransactionRow } from "../orders/transaction.ts"
 import type { RevenueWriter } from "../orders/writer.ts"
 import { Unpacked } from "../packed/chunks.ts"
 import type { RevenueSettings, RevenueSettingsStore } from "../settings.ts"
 import { storeBatches } from "./batches.ts"
+import { DAY_MS, frozen, frozenWithoutVisit, type Path, touchTest } from "./touches.ts"
 import type { SliceKind, SliceWork, Writing } from "./writing.ts"
 
 /** Number of transactions per lookup. */
 export const SLICE = 1_000
-/** Number of touches other than direct ones that a transaction keeps: the first and the latest. */
-const MAX_TOUCHES = 100
-const DAY_MS = 86_400_000
 
 /** What a lookup has to know of a transaction. */
-export type Traced = Pick<TransactionRow, "id" | "sale_sequence" | "person" | "occurred_at" | "visit_started_at" | "is_open">
-const TRACED = sql`id, sale_sequence, person, occurred_at, visit_started_at, is_open`
+export type Traced = Pick<
+  TransactionRow,
+  "id" | "sale_sequence" | "visit_sequence" | "visitor" | "person" | "occurred_at" | "visit_started_at" | "is_open"
+>
+const TRACED = sql`id, sale_sequence, visit_sequence, visitor, person, occurred_at, visit_started_at, is_open`
 
 /** What a lookup compares with the visit as it is now. */
-type Followed = Traced & Pick<TransactionRow, "visit_sequence" | "visitor" | "dims_json">
-const FOLLOWED = sql`${TRACED}, visit_sequence, visitor, dims_json`
+type Followed = Traced & Pick<TransactionRow, "dims_json">
+const FOLLOWED = sql`${TRACED}, dims_json`
 
-/** Returns the columns of the visit and the touches of a transaction, with the name of its event. Undefined if its visit was not found. */
-export type Lookup = (of: Pick<Traced, "id" | "sale_sequence" | "occurred_at">, event: string | undefined) => Values | undefined
+/**
+ * Returns the columns of the visit and the touches of a transaction, with the name of its event. Undefined if its visit was not found. Of a
+ * stored one that has lost its visit, only the touches are returned.
+ */
+export type Lookup = (
+  of: Pick<Traced, "id" | "sale_sequence" | "occurred_at"> & Partial<TransactionRow>,
+  event: string | undefined,
+) => Values | undefined
 
 /** The other columns that a lookup returns. */
 type Frozen = Pick<TransactionRow, "id" | "visitor_kind" | "link_id" | "touches_json">
@@ -68,13 +74,20 @@ export function createAttribution(host: RevenueHost, { settings, writing }: Attr
     const current = await settings.of(site)
     const visits = known ?? (await sales.visits(site, sequencesOf(found), signal))
     const byPerson = found.filter(({ sale_sequence, person }) => sale_sequence === null && person !== null)
-    const visitors = new Set([...[...visits.values()].map(({ visitor }) => visitor), ...byPerson.map(({ person }) => person!)])
+    const visitors = new Set([
+      ...[...visits.values()].map(({ visitor }) => visitor),
+      ...byPerson.map(({ person }) => person!),
+      ...found.flatMap((row) => (hasLostVisit(row) ? (row.visitor ?? []) : [])),
+    ])
     const led = await pathsOf(site, [...visitors], found, current, signal)
     const personVisits = await visitsOfPersons(site, byPerson, led, current, signal)
     const isTouch = touchTest(site, current)
-    return ({ id, sale_sequence: sequence, occurred_at: at }, event) => {
+    const terms = { isTouch, lookbackDays: current.lookbackDays }
+    return (row, event) => {
+      const { id, sale_sequence: sequence, occurred_at: at } = row
+      if (hasLostVisit(row)) return frozenWithoutVisit(row, led.get(row.visitor ?? ""), terms)
       const visit = sequence === null ? personVisits.get(id) : visits.get(sequence)
-      return visit && frozen({ at, event }, visit, led.get(visit.visitor), { isTouch, lookbackDays: current.lookbackDays })
+      return visit && frozen({ at, event }, visit, led.get(visit.visitor), terms)
     }
   }
 
@@ -220,39 +233,6 @@ interface RecomputedPart extends Pick<Traced, "occurred_at" | "id"> {
   done: number
 }
 
-/** What led to a sale: visit starts and clicks of one visitor, in order. */
-interface Path {
-  touches: readonly Touch[]
-  clicks: readonly LinkClick[]
-}
-
-interface PathTerms {
-  isTouch(touch: Touch): boolean
-  lookbackDays: number
-}
-
-/** Returns the columns of a visit and of the touches before a transaction. */
-function frozen(
-  { at: to, event }: { at: number; event: string | undefined },
-  visit: SaleVisit,
-  path: Path | undefined,
-  { isTouch, lookbackDays }: PathTerms,
-): Values {
-  const from = to - lookbackDays * DAY_MS
-  const isBefore = ({ at }: { at: number }) => at >= from && at <= to
-  const touches = (path?.touches ?? []).filter((touch) => isBefore(touch) && isTouch(touch))
-  return {
-    visitor: visit.visitor,
-    visitor_kind: visit.visitor_kind,
-    visit_started_at: visit.started_at,
-    visit_sequence: visit.sequence,
-    is_open: visit.is_closed ? 0 : OPEN,
-    link_id: path?.clicks.findLast(isBefore)?.link_id ?? null,
-    dims_json: dimensionsText({ ...visit.dims, event }),
-    touches_json: touchesText(limited(touches)),
-  }
-}
-
 const isTraced = ({ visit_started_at: at, is_open }: Traced): boolean => at !== null || is_open > 0
 
 function loadRows({ book }: RevenueWriter, ids: readonly number[]): TransactionRow[] {
@@ -277,8 +257,9 @@ function closeUnchanged({ all, run }: RowStatements, found: readonly Followed[],
   const byId = new Map(stored.map((row) => [row.id, row]))
   const closed = found.flatMap((row) => {
     const rest = byId.get(row.id)
-    const values = rest && lookup(row, eventOf(row))
-    return values?.is_open === 0 && hasValues({ ...row, ...rest, is_open: 0 }, values) ? row.id : []
+    const asClosed = rest && { ...row, ...rest, is_open: 0 }
+    const values = asClosed && lookup(asClosed, eventOf(row))
+    return values?.is_open === 0 && hasValues(asClosed!, values) ? row.id : []
   })
   if (closed.length > 0)
     run(sql`update revenue_transactions set is_open = 0 where id in (select value from json_each(${JSON.stringify(closed)}))`)
@@ -302,24 +283,3 @@ const eventOf = (row: Pick<TransactionRow, "dims_json">): string | undefined => 
 
 const sequencesOf = (rows: readonly Pick<TransactionRow, "sale_sequence">[]): number[] =>
   rows.flatMap(({ sale_sequence: sequence }) => (sequence === null ? [] : [sequence]))
-
-/** Returns the touches that are kept: the last one, and of the others that are not direct the first and the latest. */
-function limited(touches: readonly Touch[]): readonly Touch[] {
-  if (touches.length <= MAX_TOUCHES) return touches
-  const last = touches.at(-1)!
-  const named = touches.filter((touch) => touch.source !== "")
-  const kept = named.length <= MAX_TOUCHES ? named : [named[0]!, ...named.slice(1 - MAX_TOUCHES)]
-  return kept.at(-1) === last ? kept : [...kept, last]
-}
-
-/** Creates the test for visits that can be credited: not from the site itself, a payment page or a bank. */
-function touchTest(site: Site, { ignoredReferrers }: RevenueSettings): (touch: Touch) => boolean {
-  const hosts = new Set([...site.hosts.map((host) => host.replace(/^\*\./, "")), ...ignoredReferrers])
-  const known = new Map<string, boolean>()
-  return ({ referrer }) => {
-    const host = referrer.split("/")[0]!
-    const isIgnored = known.get(host) ?? isBelow(host, hosts)
-    known.set(host, isIgnored)
-    return !isIgnored
-  }
-}

@@ -73,7 +73,8 @@ const readPosition = ({ get }: Pick<RowStatements, "get">, siteId: number): numb
   get<{ position: number }>(sql`select position from revenue_cursor where site_id = ${siteId}`)?.position ?? 0
 
 const tracedEvent = ({ sequence, at }: SaleEvent) => ({
-  ...{ id: 0, sale_sequence: sequence, person: null, occurred_at: at, visit_started_at: null, is_open: NEW },
+  ...{ id: 0, sale_sequence: sequence, visit_sequence: null, visitor: null, person: null, occurred_at: at, visit_started_at: null },
+  is_open: NEW,
 })
 
 function fold(writer: RevenueWriter, claim: Claim): void {

@@ -4,7 +4,7 @@ import { EVENT } from "./aliases.ts"
 import { claimOf } from "./claim.ts"
 import { convertRow, relink } from "./links.ts"
 import { addEvent, deleteSale, eventsOf, frozenOf, movedTo, recordSale } from "./sales.ts"
-import { NO_VISIT, type TransactionRow } from "./transaction.ts"
+import { hasLostVisit, NO_VISIT, type TransactionRow } from "./transaction.ts"
 import type { RevenueWriter } from "./writer.ts"
 
 type EventTest = (event: SaleEvent) => boolean
@@ -37,11 +37,8 @@ export function forgetEvents(writer: RevenueWriter, row: TransactionRow, isRemov
   for (const { sequence, visit_sequence } of events) if (isRemoved(visit_sequence)) book.aliases.remove(EVENT, String(sequence))
   const left = events.filter(({ import_id, visit_sequence }) => import_id === 0 && !isRemoved(visit_sequence))
   const at = row.stated_at === null ? row.occurred_at : Math.min(row.stated_at, ...left.map((event) => event.at))
-  const hasVisit = row.visit_sequence !== null && !isRemoved(row.visit_sequence)
-  // A visit from before the retention cannot be looked up again. Its touches stay: the time only moves later.
-  const isOutdated = row.sale_sequence !== null && events.every(({ sequence }) => sequence !== row.sale_sequence)
-  const moved = isOutdated ? { occurred_at: at } : movedTo(at, row)
-  book.update(row.id, { ...moved, ...(!hasVisit && NO_VISIT) })
+  const hasVisit = hasLostVisit(row) || (row.visit_sequence !== null && !isRemoved(row.visit_sequence))
+  book.update(row.id, { ...movedTo(at, row), ...(!hasVisit && NO_VISIT) })
   if (at === row.occurred_at) return
   const changed = book.byId(row.id)! // updated above
   convertRow(writer, changed)

@@ -45,6 +45,7 @@ export interface TransactionRow {
   visit_started_at: number | null
   /** Sequence of its event among the sale events. */
   sale_sequence: number | null
+  /** Null without a visit, and of one that the retention has removed. */
   visit_sequence: number | null
   /** 2 until the visit was looked up, 1 while the visit can still change, 0 afterwards. */
   is_open: number
@@ -73,6 +74,17 @@ export const NO_VISIT: Partial<TransactionRow> = {
   ...{ visitor: null, visitor_kind: null, visit_started_at: null, visit_sequence: null, sale_sequence: null, is_open: 0, person: null },
   ...{ link_id: null, dims_json: "{}", touches_json: "[]" },
 }
+
+/** What a transaction has of a visit that the retention has removed, and with it the sale event and `visit_sequence`. */
+export type LostVisit = Pick<TransactionRow, "sale_sequence" | "visit_sequence" | "visitor" | "link_id" | "touches_json"> & {
+  visit_started_at: number
+}
+
+/** Returns whether the retention has removed the visit of a tracked transaction, which keeps what it has of it. */
+export const hasLostVisit = <Row extends Partial<Pick<TransactionRow, "sale_sequence" | "visit_sequence" | "visit_started_at">>>(
+  row: Row,
+): row is Row & LostVisit =>
+  typeof row.sale_sequence === "number" && row.visit_sequence === null && typeof row.visit_started_at === "number"
 
 /** The columns of a transaction of which nothing but its key and amount is known. */
 export const EMPTY_ROW = {
