@@ -175,6 +175,29 @@ export async function finish({ instance }: Pick<Shop, "instance">): Promise<void
   await done
 }
 
+/** Lets an instance admin remove what is older than some days. */
+export async function retain(shop: Pick<Shop, "instance">, days: number): Promise<void> {
+  const { api, clock, signIn } = shop.instance
+  // On a busy machine the clock passes the time for which a confirmation of identity holds.
+  const admin = { cookie: await signIn({ isInstanceAdmin: true, provedAt: clock.now() + 86_400_000 }) }
+  const send = (path: string, body: object) => api.send("POST", `/api/private/admin/retention/${path}`, body, undefined, admin)
+  const wanted = { site_id: 1, retention_days: days }
+  const { at } = (await send("preview", wanted)).body as { at: string }
+  const { status, body } = await send("run", { ...wanted, at })
+  if (status !== 202) throw new Error(JSON.stringify(body))
+  await finish(shop)
+}
+
+/** Erases the visits with a page. */
+export async function erasePage(shop: Pick<Shop, "instance" | "send">, page: string, as?: { cookie: string }): Promise<void> {
+  const request = { from: "2026-10-20", to: "2026-11-26", filters: [{ dimension: "page", operator: "is", values: [page] }] }
+  const preview = await shop.send("POST", "/erase/preview", request, as)
+  const { confirm } = preview.body as { confirm: string }
+  const { status, body } = await shop.send("POST", "/erase", { ...request, confirm }, as)
+  if (status !== 202) throw new Error(JSON.stringify(body))
+  await finish(shop)
+}
+
 const HOST = "shop.example"
 
 function serverEvent({ at, name, url = `https://${HOST}/`, referrer, user = "anna", order, revenue }: SentEvent): object {

@@ -6,7 +6,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { bySize, SEED } from "#plugin/test"
 import type { ReportResponse } from "../report/responses.ts"
-import { finish, type Shop, startShop } from "./kit.ts"
+import { erasePage as erasePageOf, finish, retain as retainOf, type Shop, startShop } from "./kit.ts"
 import { dayOf, type Import, type ImportedReport, RemovalModel, type Report } from "./removal-model.ts"
 
 setDefaultTimeout(300_000)
@@ -82,7 +82,6 @@ test.each([...ONCE_WRONG, ...Array.from({ length: HISTORIES }, (_, index) => SEE
     await using shop = await startShop({ whole: true, identified: true })
     // On a busy machine the clock passes the time for which a confirmation of identity holds.
     const provedAt = shop.instance.clock.now() + 86_400_000
-    const console = { cookie: await shop.instance.signIn({ isInstanceAdmin: true, provedAt }) }
     const owner = { cookie: await shop.instance.signIn({ role: "owner", provedAt }) }
     const model = new RemovalModel()
     const log: string[] = []
@@ -185,20 +184,12 @@ test.each([...ONCE_WRONG, ...Array.from({ length: HISTORIES }, (_, index) => SEE
     async function erasePage(): Promise<void> {
       const page = oneOf(PAGES)
       log.push(`erase ${page}`)
-      const request = { from: "2026-10-20", to: "2026-11-26", filters: [{ dimension: "page", operator: "is", values: [page] }] }
-      const { confirm } = await accepted(shop.send("POST", "/erase/preview", request, owner))
-      await accepted(shop.send("POST", "/erase", { ...request, confirm }, owner))
-      await finish(shop)
+      await erasePageOf(shop, page, owner)
       model.erasePage(page)
     }
     async function retain(): Promise<void> {
       log.push("retain")
-      const ask = (path: string, body: object) =>
-        shop.instance.api.send("POST", `/api/private/admin/retention/${path}`, body, undefined, console)
-      const wanted = { site_id: 1, retention_days: RETENTION_DAYS }
-      const { at } = (await ask("preview", wanted)).body as { at: string }
-      expect(await ask("run", { ...wanted, at })).toMatchObject({ status: 202 })
-      await finish(shop)
+      await retainOf(shop, RETENTION_DAYS)
       model.retain(Date.parse(CUTOFF))
     }
     async function reset(): Promise<void> {
