@@ -95,19 +95,21 @@ export async function retain(area: Area, siteId: number, cutoffDay: string): Pro
   return { transactions }
 }
 
+/** A place in the order of time. */
+type Place = Pick<TransactionRow, "occurred_at" | "id">
+
 /** Marks the transactions after a cutoff whose visit started before it. They occurred within a day: no visit lasts longer. */
 async function loseVisits({ writing }: Area, site: Site, cutoff: number): Promise<void> {
-  let last: Pick<TransactionRow, "occurred_at" | "id"> | undefined = { occurred_at: cutoff, id: 0 }
-  while (last) {
-    const { occurred_at: at, id }: Pick<TransactionRow, "occurred_at" | "id"> = last
-    last = await writing.writeInTurn(site, ({ book }) => {
-      const found = book.select(sql`site_id = ${site.id} and (occurred_at, id) > (${at}, ${id}) and occurred_at < ${cutoff + DAY_MS}
-        order by occurred_at, id limit ${SLICE}`)
-      for (const { id, sale_sequence, visit_started_at } of found)
-        if (sale_sequence !== null && visit_started_at !== null && visit_started_at < cutoff) book.update(id, { visit_sequence: null })
-      return found.at(-1)
-    })
-    await Bun.sleep(0)
+  const markAfter = ({ book }: RevenueWriter, { occurred_at: at, id }: Place): Place | undefined => {
+    const found = book.select(sql`site_id = ${site.id} and (occurred_at, id) > (${at}, ${id}) and occurred_at < ${cutoff + DAY_MS}
+      order by occurred_at, id limit ${SLICE}`)
+    for (const { id, sale_sequence, visit_started_at } of found)
+      if (sale_sequence !== null && visit_started_at !== null && visit_started_at < cutoff) book.update(id, { visit_sequence: null })
+    return found.at(-1)
+  }
+  for (let place: Place | undefined = { occurred_at: cutoff, id: 0 }; place; await Bun.sleep(0)) {
+    const after: Place = place
+    place = await writing.writeInTurn(site, (writer) => markAfter(writer, after))
   }
 }
 

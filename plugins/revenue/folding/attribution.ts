@@ -257,9 +257,10 @@ function closeUnchanged({ all, run }: RowStatements, found: readonly Followed[],
   const byId = new Map(stored.map((row) => [row.id, row]))
   const closed = found.flatMap((row) => {
     const rest = byId.get(row.id)
-    const asClosed = rest && { ...row, ...rest, is_open: 0 }
-    const values = asClosed && lookup(asClosed, eventOf(row))
-    return values?.is_open === 0 && hasValues(asClosed!, values) ? row.id : []
+    if (!rest) return []
+    const closing = { ...row, ...rest, is_open: 0 }
+    const values = lookup(closing, eventOf(row))
+    return values?.is_open === 0 && hasValues(closing, values) ? row.id : []
   })
   if (closed.length > 0)
     run(sql`update revenue_transactions set is_open = 0 where id in (select value from json_each(${JSON.stringify(closed)}))`)
