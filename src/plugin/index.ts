@@ -23,6 +23,7 @@ export {
   type ImportedKind,
   type ImportedRow,
   isVisible,
+  type VisibleImport,
   WHOLE_DAY,
 } from "../domain/imported.ts"
 export { ComparedBreakdown, FunnelInsight, RealtimePanel } from "../domain/insight.ts"

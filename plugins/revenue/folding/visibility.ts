@@ -1,5 +1,5 @@
 /** Orders of imports, which count as those events report them that are shown. */
-import { type SaleEvent, type Site, sql } from "#plugin"
+import { type SaleEvent, type Site, sql, type VisibleImport } from "#plugin"
 import type { RevenueHost } from "../host.ts"
 import { settle } from "../orders/links.ts"
 import { refoldSale, shownTest } from "../orders/removal.ts"
@@ -15,12 +15,15 @@ const SLICE = 250
 /** Lets the orders of imports be as the events report them that are shown, whenever imports or their effective days change. */
 export function createVisibility({ sales, services, rows }: RevenueHost, { writing, folding, changed }: VisibilityParts) {
   const waiting = new Set<number>()
-  /** What was shown when a site was last adjusted. */
-  const adjusted = new Map<number, string>()
+  /**
+   * The visible imports with which a site was last adjusted. Orders that changed while an import was hidden are adjusted again once it is
+   * shown as before: that is another array.
+   */
+  const adjusted = new Map<number, readonly VisibleImport[]>()
   sales.onNew((siteId) => void waiting.add(siteId))
 
   async function adjust(site: Site, signal: AbortSignal): Promise<void> {
-    const shown = JSON.stringify(sales.visibleImports(site.id).map(({ id, run, spans }) => [id, run, spans]))
+    const shown = sales.visibleImports(site.id)
     if (adjusted.get(site.id) === shown) return
     // Events that are still to be folded belong to orders that have to be adjusted afterwards.
     const isFolded = !(await folding.hasNew(site.id))

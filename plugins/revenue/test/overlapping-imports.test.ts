@@ -108,6 +108,23 @@ test("an order on a day that another import holds counts as the other import rep
   expect(await counted(shop)).toEqual(["A 2026-10-04 2.00", "B 2026-10-02 1.00"])
 })
 
+test("an order that changes while an import is hidden for a moment counts as both imports report it afterwards", async () => {
+  await using shop = await startShop({ whole: true })
+  const first = await importEvents(shop, [on(2, "A", 100)], "first")
+  await importEvents(shop, [on(3, "A", 300)], "second")
+  const body = { amount: "7", currency: "EUR", occurred_at: "2026-10-05T10:00:00Z", order_id: "A" }
+  const added = await shop.send("POST", "/revenue/transactions", body)
+  expect(await counted(shop)).toEqual(["A 2026-10-05 7.00"])
+  const { id } = added.body as { id: number }
+  await shop.send("PATCH", `/imports/${first}`, { enabled: false })
+  // The order is folded at once, from the only import that is shown.
+  await shop.send("DELETE", `/revenue/transactions/${id}`)
+  expect(await counted(shop)).toEqual(["A 2026-10-03 3.00"])
+  await shop.send("PATCH", `/imports/${first}`, { enabled: true })
+  await shop.sell([])
+  expect(await counted(shop)).toEqual(["A 2026-10-02 1.00"])
+})
+
 test("an order that the site has seen has the time and the visit of the site, whatever imports report and when they are undone", async () => {
   await using shop = await startShop({ whole: true })
   const id = await importEvents(shop, [on(2, "A", 100)], "first")

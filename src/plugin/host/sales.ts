@@ -35,7 +35,7 @@ export interface SaleReader {
   visits(site: Site, sequences: readonly number[], signal?: AbortSignal): Promise<Map<number, SaleVisit>>
   /** Returns visits by their own sequence, as `touches` names them. */
   visitsAt(site: Site, places: readonly VisitPlace[], signal?: AbortSignal): Promise<Map<number, SaleVisit>>
-  /** Returns the imports of a site that are shown, with their effective days. */
+  /** Returns the imports of a site that are shown, with their effective days: the same array until they are changed. */
   visibleImports(siteId: number): readonly VisibleImport[]
   /**
    * Returns the visit starts of visitors and their clicks on short links in a half-open range, in one pass over the data. Both are by
