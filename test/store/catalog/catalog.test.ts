@@ -120,11 +120,11 @@ test("moves the log without waiting for the disk on this thread, and commits aft
   await using catalog = await openTemporary(path)
   await catalog.script("create table t (n integer primary key, filler blob) strict")
   const inserted = (n: number) => catalog.run(sql`insert into t (n, filler) values (${n}, zeroblob(20000))`)
-  for (let n = 1; n <= 20; n++) await inserted(n)
+  for (let n = 1; n <= 150; n++) await inserted(n)
   let turns = 0
   const turn = setInterval(() => turns++, 0)
   // What is written meanwhile waits, and is not lost with the log.
-  const [, moved] = await Promise.all([inserted(21), catalog.checkpoint().then(() => statSync(`${path}-wal`).size), inserted(22)])
+  const [, moved] = await Promise.all([inserted(151), catalog.checkpoint().then(() => statSync(`${path}-wal`).size), inserted(152)])
   clearInterval(turn)
   expect(moved).toBe(0)
   expect(turns).toBeGreaterThan(0)
@@ -133,7 +133,7 @@ test("moves the log without waiting for the disk on this thread, and commits aft
   const file = join(folder.path, "alone.db")
   writeFileSync(file, readFileSync(path))
   await using alone = await openTemporary(file)
-  expect(await alone.get(sql`select count(*) as n from t`)).toEqual({ n: 22 })
+  expect(await alone.get(sql`select count(*) as n from t`)).toEqual({ n: 152 })
 })
 
 test("copies one state of the catalog while others are written and moved into its file", async () => {
