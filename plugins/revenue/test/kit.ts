@@ -176,6 +176,8 @@ export async function finish({ instance }: Pick<Shop, "instance">): Promise<void
     await Bun.sleep(10)
   }
   await done
+  // The clock has passed the end of the lease, without which no event is shipped.
+  await instance.app.instance.lease?.renew()
 }
 
 /** Lets an instance admin remove what is older than some days. */
