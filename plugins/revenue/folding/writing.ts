@@ -29,7 +29,7 @@ export interface SliceOptions {
  * Processor time that one of several transactions may take, in ms. Incoming events wait for one of them, if rows are in their
  * store.
  */
-const TARGET_MS = 3
+const TARGET_MS = 1
 /** Bounds of the number of items in one of several transactions. */
 const SLICE = { min: 20, first: 50, max: 1_000 }
 

@@ -54,18 +54,20 @@ function knownMonths(snapshot: Snapshot, parts: readonly Part[], { range, lacks 
   return { whole, others: parts.filter((part) => !inMonths.has(part)) }
 }
 
+/** Size up to which the bits of segments are kept. Those of sites with millions of visitors would take the place of sums. */
+const MAX_KEPT_BYTES = 1 << 20
+
 /**
- * Finds out which visitors of a range have several visits before a report asks for it, if months are known, and if the columns of the other
- * parts are read already. What is known of months stays as it is, because their sums depend on it.
+ * Finds out which visitors of a range have several visits before a report asks for it, if that can be kept, months are known, and the columns
+ * of the other parts are read already. What is known of months stays as it is, because their sums depend on it.
  */
 export function readVisitors(snapshot: Snapshot, range: Range, isRead: (part: Part) => boolean): void {
+  const bytes = snapshot.visitorLimit / 4 // two bits for each visitor
+  if (bytes > MAX_KEPT_BYTES) return
   const parts = snapshot.parts.filter((part) => touches(part, range))
   const { whole, others } = knownMonths(snapshot, parts, { range, lacks: () => true })
   if (whole.length > 0 && others.every(isRead)) visitorBits(snapshot, whole, others)
 }
-
-/** Size up to which the bits of segments are kept. Those of sites with millions of visitors would take the place of sums. */
-const MAX_KEPT_BYTES = 1 << 20
 
 /** Marks the visitors of months and other parts. What segments contribute is kept, because the next report mostly reads the same. */
 function visitorBits(snapshot: Snapshot, months: readonly NamedMonth[], others: readonly Part[]): VisitorBits {
