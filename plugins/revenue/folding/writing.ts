@@ -74,7 +74,7 @@ export function createWriting({ host, settings, rates }: WritingOptions) {
 
   return {
     /**
-     * Writes what follows from a list in several transactions, in the order of the list: as much in each as takes some milliseconds. Call it
+     * Writes what follows from a list in several transactions, in the order of the list: as much in each as takes about a millisecond. Call it
      * inside `inTurn`, and `packRest` with `unpacked` before the end of the turn. Ends early if it is aborted. What it wrote is on disk after
      * the next `host.rows.sync`.
      */

@@ -2,8 +2,8 @@ import type { EventReader, Part, Snapshot, StoredSums, VisitColumn } from "../..
 import { readMonths, readVisitors } from "../parts/months.ts"
 import { summarize, usualReports } from "./usual-reports.ts"
 
-/** Most likely range of the first query. */
 const DAY_MS = 86_400_000
+/** Most likely range of the first query. */
 const RANGE_MS = 30 * DAY_MS
 /** Share of the cache that is filled with stored sums of months. */
 const SUMS_SHARE = 0.1
@@ -21,8 +21,9 @@ const READ_AHEAD: readonly VisitColumn[] = ["entry_page", "exit_page", "source",
 /**
  * Prepares a worker for its first queries in steps of a few milliseconds: reads the log, then the columns of a summary over the last
  * 30 days of the site with the most data, then the columns of its other reports. Then the code of the usual reports is compiled, and the
- * sums of months that were stored before are read, and who has several visits in the usual ranges is found out; at last what most reports need of earlier days, in its packed form. All of that stays in
- * the cache, of which three quarters are used. The caller may pause or stop after any step.
+ * sums of months that were stored before are read, and who has several visits in the usual ranges is found out; at last what most reports
+ * need of earlier days, in its packed form. All of that stays in the cache, of which three quarters are used. The caller may pause or stop
+ * after any step.
  */
 export function* warmUp(reader: EventReader, cacheBytes: number): Generator<void> {
   const siteId = reader.fullestSite() ?? 0
